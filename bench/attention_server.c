@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention as a plan runs it (keys and values are packed in the run) on one thread, for attention.py:
+// Attention as a plan runs it (keys and values are packed in the run) on one thread, for
+// attention.py:
 //
 //     bench_attention f32|bf16 HEADS WIDTH TOKENS
 //

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One convolution as a plain oneDNN primitive, for the anchor of the comparison (bare_onednn.c):
-// 3x3, maps in nhwc, weights in whatever layout oneDNN prefers, bias, residual and relu fused as its
-// post-operations. The implementation is the first that oneDNN offers.
+// 3x3, maps in nhwc, weights in whatever layout oneDNN prefers, bias, residual and relu fused as
+// its post-operations. The implementation is the first that oneDNN offers.
 //
 // Everything made here lives as long as the program; every failure ends it.
 #ifndef ZN_BENCH_BARE_CONV_H

@@ -37,8 +37,8 @@ static const tile_config eight_full_tiles = {
     .rows = {16, 16, 16, 16, 16, 16, 16, 16},
 };
 
-// Numbers around 1 of either sign. Multiplying zeros draws so little power that a core which is held
-// back, as it is when it multiplies in earnest, does not show it.
+// Numbers around 1 of either sign. Multiplying zeros draws so little power that a core which is
+// held back, as it is when it multiplies in earnest, does not show it.
 static const void *some_numbers(void)
 {
     static uint16_t numbers[4 * 16 * 32];
@@ -110,8 +110,8 @@ __attribute__((target("avx2,fma"))) static double burst_avx2(void)
 __attribute__((target("avx512f,avx512vnni"))) static double burst_vnni(void)
 {
     const __m512i a = _mm512_set1_epi32(0x01020304 + (int)sink), b = _mm512_set1_epi32(0x04030201);
-// Variables, not an array: gcc 12 writes an array that such statements change to memory each time. And
-// statements, because gcc 12 copies the sums before and after the intrinsic.
+// Variables, not an array: gcc 12 writes an array that such statements change to memory each time.
+// And statements, because gcc 12 copies the sums before and after the intrinsic.
 #define BEGIN(k) __m512i sum##k = _mm512_set1_epi32(k);
 #define STEP(k)  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum##k) : "v"(a), "v"(b));
 #define END(k)   total = _mm512_add_epi32(total, sum##k);

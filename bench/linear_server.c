@@ -5,13 +5,15 @@
 //
 //     bench_linear f32|bf16|int8|q8|q4|q8r|q4r INPUTS OUTPUTS MOST_TOKENS
 //
-// q8 and q4 are weights that lie in panels (src/tensor/panels.h), r: rotated; oneDNN's are those of int8 then.
+// q8 and q4 are weights that lie in panels (src/tensor/panels.h), r: rotated; oneDNN's are those of
+// int8 then.
 //
 // Commands come on standard input, one a line, each answered by a line of JSON:
 //
 //     ours TOKENS      {"seconds": ...}    with the layout of tokens, and in int8 their rounding
 //     onednn TOKENS    {"seconds": ...}    int8: tokens are rounded already, with one scale for all
-//     compare TOKENS   {"error": ...}      the largest difference of the two over the largest result
+//     compare TOKENS   {"error": ...}      the largest difference of the two over the largest
+//                                          result
 //     read             {"gb_per_s": ...}   memory as large as the weights, read once
 //     probe            {"gflops": ...}     registers alone: AMX, VNNI or FMA, whichever it would be
 #include "bench/burst.h"

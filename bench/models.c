@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models whose weights are in the given folders, as rows of a table: facts, memory and, with --time, one run.
+// The models whose weights are in the given folders, as rows of a table: facts, memory and, with
+// --time, one run.
 //
 //     bench_models [--time] FOLDER..
 //

@@ -6,8 +6,8 @@
 //     bench_norms [side [channels [rounds]]]
 //
 // prints, for f32 and bf16 on one thread, the seconds of the pass (a loop of loads and stores, no
-// arithmetic), of the group norm's last step with SiLU, and of the statistics (row_moments), each the
-// best of the rounds, interleaved; one JSON object a line.
+// arithmetic), of the group norm's last step with SiLU, and of the statistics (row_moments), each
+// the best of the rounds, interleaved; one JSON object a line.
 #include "src/base/memory.h"
 #include "src/graph/packs.h"
 #include "src/kernel/kernels.h"

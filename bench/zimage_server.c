@@ -5,21 +5,23 @@
 //
 //     bench_zimage FOLDER f32|bf16|int8 THREADS SIDE INPUTS
 //
-// FOLDER is a pipeline; SIDE is the picture's. INPUTS is a folder of raw arrays: noise.f32 [16, SIDE / 8, SIDE / 8],
-// caption.f32 [tokens, width of the text model] and ids.i32 [tokens]. A network is opened and packed when it is
-// first needed. Commands come on standard input, one a line, each answered by a line of JSON:
+// FOLDER is a pipeline; SIDE is the picture's. INPUTS is a folder of raw arrays: noise.f32 [16,
+// SIDE / 8, SIDE / 8], caption.f32 [tokens, width of the text model] and ids.i32 [tokens]. A
+// network is opened and packed when it is first needed. Commands come on standard input, one a
+// line, each answered by a line of JSON:
 //
 //     text          {"seconds": ..., "cpu": ...}    the text model on ids
 //     step I        {"seconds": ..., "cpu": ...}    the denoiser on the noise, at step I of 8
 //     sample N      {"seconds": ..., "cpu": ...}    N steps from the noise
 //     once          {"angles": ..., "context": ..., "modulation": ...}   seconds of what is prepared, for 8 steps
-//     dump PATH     {"dumped": count}               the last result: rows of text, or planes of a latent, f32
+//     dump PATH     {"dumped": count}               the last result: rows of text, or planes of a
+//                                                   latent, f32
 //     probe         {"fma": ..., "vnni": ..., "amx": ...}   GFLOP/s of all threads on registers (burst.h)
 //     read          {"gb_per_s": ...}               memory beyond the caches, read by all threads
 //     rss           {"rss_mb": ...}                 peak of resident memory
 //
-// What depends on the prompt and the schedule alone is prepared before a step or a sample is timed. Answers with
-// seconds have "allocations" too: how often the library asked for memory in that time.
+// What depends on the prompt and the schedule alone is prepared before a step or a sample is timed.
+// Answers with seconds have "allocations" too: how often the library asked for memory in that time.
 #include "bench/burst.h"
 #include "src/base/memory.h"
 #include "src/diffusion/flow_match.h"

@@ -15,18 +15,18 @@ void fail_allocation(long after);
 // No allocation fails any more; true where the one that was to fail has failed.
 bool fail_stop(void);
 
-// Without this, only aligned_alloc fails, by which alone the library allocates (and PCRE2 by the library).
-// With it, all allocations fail that these libraries make, named by how their file begins; "" is the program.
-// In builds with sanitizers, which own malloc, it does nothing.
+// Without this, only aligned_alloc fails, by which alone the library allocates (and PCRE2 by the
+// library). With it, all allocations fail that these libraries make, named by how their file
+// begins; "" is the program. In builds with sanitizers, which own malloc, it does nothing.
 void fail_watch(const char *const *libraries, size_t count);
 // Blocks of those libraries that are not freed; always 0 with sanitizers, which look for leaks.
 long fail_live(void);
 // The library that asked for the allocation that failed last.
 const char *fail_library(void);
 
-// Runs `action` with each of its allocations failing in turn: it must say ZENITH_OUT_OF_MEMORY and why, and
-// end as it does with enough memory when it is asked again. There must be at least `least` allocations, so
-// that the test does test something.
+// Runs `action` with each of its allocations failing in turn: it must say ZENITH_OUT_OF_MEMORY and
+// why, and end as it does with enough memory when it is asked again. There must be at least `least`
+// allocations, so that the test does test something.
 static inline void fail_in_turn(zenith_status (*action)(zn_error *err), zenith_status expected,
                                 long least)
 {

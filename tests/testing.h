@@ -27,21 +27,22 @@ const char *zn_test_build(void);   // ZENITH_BUILD_DIR, a folder for this test's
 // folder + "/" + name, in one of a few rotating buffers.
 const char *zn_test_path(const char *folder, const char *name);
 
-// Unless path exists, skips the test that calls it, and says why; outside of a test, as in main or a
-// group's setup, the whole program. The program ends with CTest's code for "skipped" where a test was
-// skipped and none failed.
+// Unless path exists, skips the test that calls it, and says why; outside of a test, as in main or
+// a group's setup, the whole program. The program ends with CTest's code for "skipped" where a test
+// was skipped and none failed.
 void zn_test_need(const char *path);
 
-// A test: its body follows, and nothing else has to name it. A file's tests run in the order of the file.
+// A test: its body follows, and nothing else has to name it. A file's tests run in the order of the
+// file.
 //
 //     ZN_TEST(sums_are_exact)
 //     {
 //         assert_true(..);
 //     }
 //
-// ZN_TEST_SETUP(name) and ZN_TEST_TEARDOWN(name) are run before and after them and return 0 where all is
-// well; the last of a file counts, so that it can begin with one of a header. A program has a main of its
-// own, which ends with zn_test_run, only where that is not enough.
+// ZN_TEST_SETUP(name) and ZN_TEST_TEARDOWN(name) are run before and after them and return 0 where
+// all is well; the last of a file counts, so that it can begin with one of a header. A program has
+// a main of its own, which ends with zn_test_run, only where that is not enough.
 #define ZN_TEST(NAME)          ZN_TEST_ADDED(void, NAME, zn_test_add(#NAME, NAME))
 #define ZN_TEST_SETUP(NAME)    ZN_TEST_ADDED(int, NAME, zn_test_setup = NAME)
 #define ZN_TEST_TEARDOWN(NAME) ZN_TEST_ADDED(int, NAME, zn_test_teardown = NAME)
@@ -72,26 +73,27 @@ int zn_test_group(const char *name, const struct CMUnitTest *tests, size_t count
     zn_test_group(#tests, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
 
 // The number in ZENITH_TEST_QUICK, 0 to 9. From 1 on, long loops take every so many of their cases,
-// because the same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an emulator
-// or an old instruction set; from 2 on, the longest take one case of so many.
+// because the same test runs in full elsewhere (see .ci/run) and here under a sanitizer, an
+// emulator or an old instruction set; from 2 on, the longest take one case of so many.
 int zn_test_quick(void);
-// Of those longest loops: whether this suite takes the case with this number. ZENITH_TEST_OFFSET moves
-// the choice by so many, so that suites with different offsets take different cases.
+// Of those longest loops: whether this suite takes the case with this number. ZENITH_TEST_OFFSET
+// moves the choice by so many, so that suites with different offsets take different cases.
 bool zn_test_takes(uint64_t number);
 // The same for loops that take one case in `every` at any level from 1 on.
 bool zn_test_takes_one_in(uint64_t every, uint64_t number);
 uint64_t zn_test_offset(void); // ZENITH_TEST_OFFSET, or 0: for loops whose cases come of a seed
 
-// How much longer than the bound of a release build things may take: sanitizers and emulators (which is
-// where tests run on other than x86-64) take about eight times as long.
+// How much longer than the bound of a release build things may take: sanitizers and emulators
+// (which is where tests run on other than x86-64) take about eight times as long.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || !defined(__x86_64__)
 enum { ZN_TEST_SLOWER = 8 };
 #else
 enum { ZN_TEST_SLOWER = 1 };
 #endif
 
-// A moment, and what has passed since: seconds of the clock, or of the CPU time that this process took
-// where those are fewer, because other processes on a busy machine are not what a bound is about.
+// A moment, and what has passed since: seconds of the clock, or of the CPU time that this process
+// took where those are fewer, because other processes on a busy machine are not what a bound is
+// about.
 typedef struct zn_test_moment {
     double clock, cpu;
 } zn_test_moment;

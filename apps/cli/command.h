@@ -43,8 +43,8 @@ typedef struct cli_seed {
     uint64_t value;
 } cli_seed;
 
-// Values of options that tables of several commands share. A command with options of its own has a struct that begins
-// with cli_settings, called `shared` (CLI_SETTINGS).
+// Values of options that tables of several commands share. A command with options of its own has a
+// struct that begins with cli_settings, called `shared` (CLI_SETTINGS).
 typedef struct cli_run_settings {
     int dtype, threads;
     uint64_t max_memory;
@@ -185,7 +185,8 @@ typedef struct cli_command {
     const struct cli_command *const *commands; // its own, which ends with NULL; NULL: it has none
     size_t size;                               // of its settings; 0: cli_settings alone
     const cli_settings *defaults;              // NULL: CLI_SHARED_DEFAULTS
-    // Returns the exit code. NULL: it has commands of its own, which are listed where none is named.
+    // Returns the exit code. NULL: it has commands of its own, which are listed where none is
+    // named.
     int (*run)(const cli_settings *settings);
 } cli_command;
 
@@ -203,8 +204,8 @@ typedef struct cli_command {
     .defaults = &(const TYPE){.shared = CLI_SHARED_DEFAULTS, __VA_ARGS__}.shared
 
 extern const cli_command *const cli_commands[]; // ends with NULL
-// By the words that name it, of which a command of a command has two; *used of them are taken. NULL after a message. A
-// command with others of its own is found where no second word is there.
+// By the words that name it, of which a command of a command has two; *used of them are taken. NULL
+// after a message. A command with others of its own is found where no second word is there.
 const cli_command *cli_command_find(const char *const *words, size_t count, size_t *used);
 // The last word of its name.
 const char *cli_command_word(const cli_command *command);

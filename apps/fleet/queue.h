@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue of shards on a NATS server (JetStream), for 'zenith dataset publish' and 'zenith dataset encode --queue'.
+// A queue of shards on a NATS server (JetStream), for 'zenith dataset publish' and 'zenith dataset
+// encode --queue'.
 //
-//     stream NAME        one message for each shard that is to be done, on the server's disk; an acknowledged one is gone
-//     consumer workers   hands each message to one worker, and to another if the first does not stir for the lease
+//     stream NAME        one message for each shard that is to be done, on the server's disk; an
+//                        acknowledged one is gone
+//     consumer workers   hands each message to one worker, and to another if the first does not
+//                        stir for the lease
 //     stream NAME_DEAD   messages that were given up, with the reason
 //
-// The queue hands out work and nothing else. Whether a shard is done is said by its record, and whether all are by
-// 'zenith dataset verify': a queue that lost messages is filled again from the records, and one that hands out a shard twice
-// costs a look at its record.
+// The queue hands out work and nothing else. Whether a shard is done is said by its record, and
+// whether all are by 'zenith dataset verify': a queue that lost messages is filled again from the
+// records, and one that hands out a shard twice costs a look at its record.
 #ifndef ZN_FLEET_QUEUE_H
 #define ZN_FLEET_QUEUE_H
 
@@ -18,8 +21,8 @@
 
 typedef struct cli_queue cli_queue;
 
-// False with *failure filled; also where this program was built without queues. wait: seconds in which a server that does
-// not answer may come up.
+// False with *failure filled; also where this program was built without queues. wait: seconds in
+// which a server that does not answer may come up.
 bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **out,
                     cli_failure *failure);
 void cli_queue_free(cli_queue *queue); // NULL is fine
@@ -51,9 +54,11 @@ typedef struct cli_queue_item {
     uint64_t delivered; // how often it was handed out, now included
 } cli_queue_item;
 
-// Waits a second at most. The item is held, by a thread that tells the server, until one of the calls below.
+// Waits a second at most. The item is held, by a thread that tells the server, until one of the
+// calls below.
 cli_queue_found cli_queue_take(cli_queue *queue, cli_queue_item *out);
-// The shard has its record. False: the server did not hear of it in time, and may hand the shard out again.
+// The shard has its record. False: the server did not hear of it in time, and may hand the shard
+// out again.
 bool cli_queue_done(cli_queue *queue);
 // Somebody shall try it again, after so many seconds.
 void cli_queue_later(cli_queue *queue, double seconds);

@@ -3,10 +3,11 @@
 //
 // See queue.h. All contact with libnats.
 //
-//   1. One item is held at a time (fetch 1): a worker that dies takes one lease with it, and after a server's crash there is
-//      no pile of deliveries whose acknowledgements nobody answers.
-//   2. The server may hand a message out without end. How often is too often is the worker's to say (worker.c): a
-//      message at the server's own bound would be handed to nobody and stay in the stream for ever.
+//   1. One item is held at a time (fetch 1): a worker that dies takes one lease with it, and after
+//      a server's crash there is no pile of deliveries whose acknowledgements nobody answers.
+//   2. The server may hand a message out without end. How often is too often is the worker's to say
+//      (worker.c): a message at the server's own bound would be handed to nobody and stay in the
+//      stream for ever.
 //   3. Delays of NakWithDelay are milliseconds, those of streams and consumers nanoseconds.
 #include "apps/cli/terminal/interrupt.h"
 #include "apps/fleet/queue.h"
@@ -145,8 +146,8 @@ bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **o
     return false;
 }
 
-// Who waits for acknowledgements is woken before libnats has freed the last one. What is freed after nats_Close is lost,
-// so that the connection ends only when its threads have returned.
+// Who waits for acknowledgements is woken before libnats has freed the last one. What is freed
+// after nats_Close is lost, so that the connection ends only when its threads have returned.
 static void end_threads(natsConnection *connection)
 {
     if (natsConnection_FlushTimeout(connection, ACK_WAIT) != NATS_OK) return; // the server is away

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands in for queue_nats.c in a program built without libnats (ZENITH_QUEUE=OFF). No queue is ever opened.
+// Stands in for queue_nats.c in a program built without libnats (ZENITH_QUEUE=OFF). No queue is
+// ever opened.
 #include "apps/fleet/queue.h"
 
 bool cli_queue_open(const cli_queue_address *address, double wait, cli_queue **out,

@@ -3,14 +3,19 @@
 //
 // See worker.h. What becomes of a shard that was taken from the queue:
 //
-//   it has its record now, or had it before    acknowledged; a second commit is dropped by the library, and counted
-//   another works on it (NAME.lease)           held, and looked at again every second: the other ends it, or its lease ends
-//   the output cannot be written               held, and tried again: a full disk is no fault of the shard. No other is taken
-//   it cannot be read                          given back for a while that doubles; after three times given up
+//   it has its record now, or had it before    acknowledged; a second commit is dropped by the
+//                                              library, and counted
+//   another works on it (NAME.lease)           held, and looked at again every second: the other
+//                                              ends it, or its lease ends
+//   the output cannot be written               held, and tried again: a full disk is no fault of
+//                                              the shard. No other is taken
+//   it cannot be read                          given back for a while that doubles; after three
+//                                              times given up
 //   handed out more than five times            given up, without being touched: whoever had it died
 //   the message is none                        given up
 //
-// What is given up goes to the queue's dead stream with the reason; 'zenith dataset verify' misses its record.
+// What is given up goes to the queue's dead stream with the reason; 'zenith dataset verify' misses
+// its record.
 #include "apps/fleet/worker.h"
 #include "apps/cli/session/report.h"
 #include "apps/cli/terminal/interrupt.h"

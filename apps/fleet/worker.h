@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker of 'zenith dataset encode --queue': takes shards from a queue, one after the other, until all were acknowledged.
+// A worker of 'zenith dataset encode --queue': takes shards from a queue, one after the other,
+// until all were acknowledged.
 #ifndef ZN_FLEET_WORKER_H
 #define ZN_FLEET_WORKER_H
 
@@ -29,8 +30,8 @@ typedef struct cli_fleet_worker {
 
 // What goes with --queue and --metrics, each of which may be NULL. False after a message.
 bool cli_fleet_options_agree(const char *queue, const char *metrics, const char *partition);
-// After SIGTERM or SIGINT it ends the shard in hand, and takes no other. ZENITH_OK: the queue is empty, or it was told to stop.
-// Otherwise *failure says why it stopped.
+// After SIGTERM or SIGINT it ends the shard in hand, and takes no other. ZENITH_OK: the queue is
+// empty, or it was told to stop. Otherwise *failure says why it stopped.
 zenith_status cli_fleet_run(const cli_fleet_worker *worker, cli_failure *failure);
 
 #endif

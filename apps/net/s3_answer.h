@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server says: headers, and the XML of lists, uploads and errors (by Expat). Servers are not trusted: whatever is too
-// long, too deep, or no such answer is refused, and so is a document type with entities of its own.
+// What a server says: headers, and the XML of lists, uploads and errors (by Expat). Servers are not
+// trusted: whatever is too long, too deep, or no such answer is refused, and so is a document type
+// with entities of its own.
 #ifndef ZN_NET_S3_ANSWER_H
 #define ZN_NET_S3_ANSWER_H
 

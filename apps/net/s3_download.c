@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See s3_download.h. libcurl pushes, a reader pulls: what has come and is not yet read waits in a buffer, and while that is full the
-// transfer is paused. A transfer that breaks goes on by a range, of the object with the same etag.
+// See s3_download.h. libcurl pushes, a reader pulls: what has come and is not yet read waits in a
+// buffer, and while that is full the transfer is paused. A transfer that breaks goes on by a range,
+// of the object with the same etag.
 #include "apps/net/s3_download.h"
 
 #include "apps/net/s3_request.h"

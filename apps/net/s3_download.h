@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of an object as a stream that is pulled. A connection that breaks is taken up where it broke, and an object
-// that has changed meanwhile is a failure.
+// The bytes of an object as a stream that is pulled. A connection that breaks is taken up where it
+// broke, and an object that has changed meanwhile is a failure.
 #ifndef ZN_NET_S3_DOWNLOAD_H
 #define ZN_NET_S3_DOWNLOAD_H
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See s3_request.h. libcurl 7.88 signs the query, the path and the headers of its caller as they are: addresses are strictly
-// encoded (s3_address.c), queries sorted, and no header is set to nothing, since that would be signed and not sent. The SHA-256 of
-// the body is among the headers, so that a server refuses bytes that changed on their way.
+// See s3_request.h. libcurl 7.88 signs the query, the path and the headers of its caller as they
+// are: addresses are strictly encoded (s3_address.c), queries sorted, and no header is set to
+// nothing, since that would be signed and not sent. The SHA-256 of the body is among the headers,
+// so that a server refuses bytes that changed on their way.
 #include "apps/net/s3_request.h"
 #include "apps/cli/terminal/interrupt.h"
 #include "apps/cli/terminal/terminal.h"

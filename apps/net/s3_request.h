@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests to an S3 server, signed by libcurl. What a server or a network does wrong now and then (500, 503, 429, a broken
-// connection) is tried again, each time after about twice as long, a bounded number of times, and said. For any thread.
+// Requests to an S3 server, signed by libcurl. What a server or a network does wrong now and then
+// (500, 503, 429, a broken connection) is tried again, each time after about twice as long, a
+// bounded number of times, and said. For any thread.
 #ifndef ZN_NET_S3_REQUEST_H
 #define ZN_NET_S3_REQUEST_H
 
@@ -46,7 +47,8 @@ void s3_reply_free(s3_reply *reply);
 // A handle that is set up to ask; it and the list are given back by s3_end. NULL: no memory.
 CURL *s3_begin(s3_client *client, const s3_ask *ask, struct curl_slist **headers);
 void s3_end(s3_client *client, CURL *curl, struct curl_slist *headers);
-// What drives a handle beside other work, and keeps its connection for the next one. NULL: no memory.
+// What drives a handle beside other work, and keeps its connection for the next one. NULL: no
+// memory.
 CURLM *s3_take_multi(s3_client *client);
 void s3_give_multi(s3_client *client, CURLM *multi); // NULL is fine
 
@@ -59,7 +61,8 @@ typedef struct s3_tries {
     char reason[S3_CODE]; // the server's word
     const char *problem;  // libcurl's sentence
 } s3_tries;
-// Whether it is worth another try; waits before it returns true. False with a sentence, and the status of the failure.
+// Whether it is worth another try; waits before it returns true. False with a sentence, and the
+// status of the failure.
 bool s3_try_again(s3_client *client, const s3_ask *ask, s3_tries *tries, zenith_status *status,
                   const s3_headers *headers, char message[S3_MESSAGE]);
 

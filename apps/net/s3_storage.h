@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// s3://BUCKET/PREFIX as a storage of datasets. docs/DATASET.md says what is read from the environment.
+// s3://BUCKET/PREFIX as a storage of datasets. docs/DATASET.md says what is read from the
+// environment.
 #ifndef ZN_NET_S3_STORAGE_H
 #define ZN_NET_S3_STORAGE_H
 
@@ -10,8 +11,8 @@
 
 #include <stddef.h>
 
-// out->size stays 0 where no input is of s3://, and nothing is opened. quiet: requests that are tried again are not reported.
-// False with *failure filled.
+// out->size stays 0 where no input is of s3://, and nothing is opened. quiet: requests that are
+// tried again are not reported. False with *failure filled.
 bool cli_s3_open(const char *const *inputs, size_t count, bool quiet, zenith_storage *out,
                  cli_failure *failure);
 void cli_s3_close(zenith_storage *storage); // one that was not opened is fine

@@ -153,8 +153,8 @@ static char *list_parts(const s3_upload *u)
     return xml;
 }
 
-// A request to complete that broke may have been carried out, and libcurl sends one again by itself where a connection that
-// it kept was closed. The upload is then not known any more.
+// A request to complete that broke may have been carried out, and libcurl sends one again by itself
+// where a connection that it kept was closed. The upload is then not known any more.
 static zenith_status find_complete(s3_upload *u, char *etag, char *message)
 {
     const s3_ask ask = {.method = "HEAD", .path = u->path};

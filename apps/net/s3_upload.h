@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An object that is written from its beginning: at once where it is small, in parts where it is not. It is there only after
-// s3_upload_close with `keep`.
+// An object that is written from its beginning: at once where it is small, in parts where it is
+// not. It is there only after s3_upload_close with `keep`.
 #ifndef ZN_NET_S3_UPLOAD_H
 #define ZN_NET_S3_UPLOAD_H
 

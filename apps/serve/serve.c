@@ -21,7 +21,8 @@
 
 enum { LOOK_MILLISECONDS = 20, DRAIN_SECONDS = 30 };
 
-// Waits for a signal that ends the server, or a moment; true: it came. SIGHUP has the models opened again.
+// Waits for a signal that ends the server, or a moment; true: it came. SIGHUP has the models opened
+// again.
 static bool wait_signal(serve_server *server, const sigset_t *signals)
 {
     const struct timespec moment = {.tv_nsec = LOOK_MILLISECONDS * 1000000};
@@ -79,8 +80,9 @@ static int serve(serve_server *server, const sigset_t *signals)
     return 0;
 }
 
-// Pictures come in many sizes, for days. glibc would keep the memory of the most that were ever there at once, in an arena
-// for each thread, and raise by itself from which size on memory goes back.
+// Pictures come in many sizes, for days. glibc would keep the memory of the most that were ever
+// there at once, in an arena for each thread, and raise by itself from which size on memory goes
+// back.
 static void return_memory(void)
 {
 #if defined(__GLIBC__)

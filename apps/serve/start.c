@@ -43,7 +43,8 @@ static void note_batch(void *cookie, const serve_turn *lead, size_t count)
                         count);
 }
 
-// Threads for pictures, and threads for batches, which have the same cores: a slot uses one or the other.
+// Threads for pictures, and threads for batches, which have the same cores: a slot uses one or the
+// other.
 static zenith_status open_contexts(serve_server *server)
 {
     const serve_settings *settings = &server->settings;

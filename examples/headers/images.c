@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith.h: a photograph to its latent and back, without a copy: a BGRA buffer, as GUI toolkits have, goes in and out.
-// The examples here compile as C and as C++: structs are set up by their _init functions.
+// zenith.h: a photograph to its latent and back, without a copy: a BGRA buffer, as GUI toolkits
+// have, goes in and out. The examples here compile as C and as C++: structs are set up by their
+// _init functions.
 #include <zenith/zenith.h>
 
 zenith_status photograph_to_latent_and_back(const void *bgra, void *back, uint32_t side,

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codes of many pictures in one file: zenith/diffae.h. While they are made, what is new lies in pieces in the
-// folder PATH.parts, each a file of the same kind: a run that was killed has lost a piece at most. The whole file is
-// written at the end, and the pieces go.
+// Codes of many pictures in one file: zenith/diffae.h. While they are made, what is new lies in
+// pieces in the folder PATH.parts, each a file of the same kind: a run that was killed has lost a
+// piece at most. The whole file is written at the end, and the pieces go.
 #include "src/api/code_file.h"
 #include "src/api/context.h"
 #include "src/base/directory.h"

@@ -4,10 +4,11 @@
 // Jobs: a task of the executor, and what its caller may ask of it.
 //
 // Invariants
-//   1. A job ends once: by the stream that took it, by the cancel that withdrew it, or by the end of the
-//      executor that drops it. Each of them first takes the state away from WAITING.
-//   2. While the state is WAITING and the job's lock is held, the executor is there: it ends only after it
-//      has dropped this job, which takes the lock. So locks are taken in the order job, executor.
+//   1. A job ends once: by the stream that took it, by the cancel that withdrew it, or by the end
+//      of the executor that drops it. Each of them first takes the state away from WAITING.
+//   2. While the state is WAITING and the job's lock is held, the executor is there: it ends only
+//      after it has dropped this job, which takes the lock. So locks are taken in the order job,
+//      executor.
 //   3. After the state is OVER, nobody but the owner touches the job.
 #include "src/api/context.h"
 #include "src/api/models.h"
@@ -104,7 +105,8 @@ static zenith_status work(zenith_job *job, zn_team *team, int stream, zn_error *
 
 // --- its end ------------------------------------------------------------------------------------
 
-// The state is RUNNING, by whoever calls this. The caller is told first: what `done` looks at is then still there.
+// The state is RUNNING, by whoever calls this. The caller is told first: what `done` looks at is
+// then still there.
 static void finish(zenith_job *job, zenith_status status, const zn_error *error)
 {
     if (job->done) job->done(job->done_cookie, status, error->text);

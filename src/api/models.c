@@ -99,7 +99,8 @@ const char *zenith_model_weights_sha256(const zenith_model *model)
     return model ? zn_model_sha256(model->inner) : NULL;
 }
 
-// Not where a caller who asks for a name would wait for it: a processor hashes some 150 MB in a second.
+// Not where a caller who asks for a name would wait for it: a processor hashes some 150 MB in a
+// second.
 static bool tells_hash(const zn_model *model)
 {
     enum { QUICK = 16 << 20 }; // parameters

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A list with a place for each thread. The lock is held while the list is walked or grows; a place's text
-// is written and read by its own thread alone, so it needs no lock. Places stay until the end: a thread
-// that ended leaves one, which the next thread of the same id takes over.
+// A list with a place for each thread. The lock is held while the list is walked or grows; a
+// place's text is written and read by its own thread alone, so it needs no lock. Places stay until
+// the end: a thread that ended leaves one, which the next thread of the same id takes over.
 #include "src/api/sentences.h"
 
 #include "src/base/memory.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs whose size the caller's header decided. They begin with `size`. An older header has fewer fields
-// than ours: the rest is zero, which means the default. A newer one has more: what we do not know must be
-// zero.
+// Structs whose size the caller's header decided. They begin with `size`. An older header has fewer
+// fields than ours: the rest is zero, which means the default. A newer one has more: what we do not
+// know must be zero.
 #ifndef ZN_BASE_CALLER_STRUCT_H
 #define ZN_BASE_CALLER_STRUCT_H
 
@@ -14,9 +14,9 @@
 
 size_t zn_caller_size(const void *theirs); // its `size`
 
-// Copies the caller's struct into ours of `size` bytes, `size` field included. least: bytes that every
-// version had. ZENITH_INVALID_ARGUMENT for a `size` that no version had, ZENITH_UNSUPPORTED for a field
-// that is set and not known here. theirs NULL: all zero.
+// Copies the caller's struct into ours of `size` bytes, `size` field included. least: bytes that
+// every version had. ZENITH_INVALID_ARGUMENT for a `size` that no version had, ZENITH_UNSUPPORTED
+// for a field that is set and not known here. theirs NULL: all zero.
 zenith_status zn_caller_struct_in(const void *theirs, size_t least, void *ours, size_t size,
                                   zn_error *err);
 

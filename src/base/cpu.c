@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CPU that this process runs on, by CPUID or by what the system says of it, and the limit in the environment.
+// The CPU that this process runs on, by CPUID or by what the system says of it, and the limit in
+// the environment.
 #include "src/base/cpu.h"
 
 #include "src/base/os.h"

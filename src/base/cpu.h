@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which instructions this process may use, as flags. A flag is set only where those it builds upon are
-// set too (AVX512 only with AVX2, which includes FMA and F16C), so code asks for the one it needs.
+// Which instructions this process may use, as flags. A flag is set only where those it builds upon
+// are set too (AVX512 only with AVX2, which includes FMA and F16C), so code asks for the one it
+// needs.
 //
-// The environment variable ZENITH_CPU lowers what is used, and nothing raises it above what the CPU has:
+// The environment variable ZENITH_CPU lowers what is used, and nothing raises it above what the CPU
+// has:
 //
 //     ZENITH_CPU=CLASS[,FEATURE]..     avx2     baseline     avx2,vnni     avx2,avx512
 //
-// A class stands for its flags (below), and each feature adds one: f16c fma avx2 vnni avx512 avx512_vnni
-// avx512_bf16 amx_tile amx_bf16 amx_int8 neon dotprod i8mm bf16 sve. A text that is not of this form
-// changes nothing. oneDNN gets the same limit (dnn/), so a lowered run is what an older CPU would compute.
+// A class stands for its flags (below), and each feature adds one: f16c fma avx2 vnni avx512
+// avx512_vnni avx512_bf16 amx_tile amx_bf16 amx_int8 neon dotprod i8mm bf16 sve. A text that is not
+// of this form changes nothing. oneDNN gets the same limit (dnn/), so a lowered run is what an
+// older CPU would compute.
 #ifndef ZN_BASE_CPU_H
 #define ZN_BASE_CPU_H
 
@@ -48,15 +51,17 @@ static inline bool zn_cpu_has(unsigned flags, unsigned needed)
     return (flags & needed) == needed;
 }
 
-// Reads the CPU and the environment again at every call (cheap). Where there are AMX tiles it asks the
-// system for permission to use them.
+// Reads the CPU and the environment again at every call (cheap). Where there are AMX tiles it asks
+// the system for permission to use them.
 zn_cpu zn_cpu_detect(void);
 
-// The class of these flags, for reports and names of files: "baseline" (what the architecture guarantees:
-// SSE2, or plain Arm code), "avx2", "avx512" (with VNNI and BF16 where the CPU has them), "amx", "neon".
+// The class of these flags, for reports and names of files: "baseline" (what the architecture
+// guarantees: SSE2, or plain Arm code), "avx2", "avx512" (with VNNI and BF16 where the CPU has
+// them), "amx", "neon".
 const char *zn_cpu_class(unsigned flags);
 
-// The flags that a value of ZENITH_CPU allows (all, for NULL and ""); false where it is not of the form above.
+// The flags that a value of ZENITH_CPU allows (all, for NULL and ""); false where it is not of the
+// form above.
 bool zn_cpu_parse(const char *text, unsigned *flags);
 
 // Without the flags whose ground is missing.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPU features as flags: their names, what each builds upon, and how they follow from what a CPU says of itself. Nothing
-// here asks the machine; the program has it too, to check ZENITH_CPU.
+// CPU features as flags: their names, what each builds upon, and how they follow from what a CPU
+// says of itself. Nothing here asks the machine; the program has it too, to check ZENITH_CPU.
 #include "src/base/cpu.h"
 
 #include <stddef.h>
@@ -16,7 +16,8 @@ enum {
     OF_AMX = OF_AVX512 | ZN_CPU_AVX_VNNI | ZN_CPU_AMX_TILE | ZN_CPU_AMX_BF16 | ZN_CPU_AMX_INT8
 };
 
-// Highest first. `allows`: the flags of the word in ZENITH_CPU; `needs`: of the CPU, to be called so.
+// Highest first. `allows`: the flags of the word in ZENITH_CPU; `needs`: of the CPU, to be called
+// so.
 static const struct {
     const char *name;
     unsigned allows, needs;
@@ -106,7 +107,7 @@ bool zn_cpu_parse(const char *text, unsigned *flags)
     return true;
 }
 
-// --- x86-64 ---------------------------------------------------------------------------------------
+// --- x86-64 --------------------------------------------------------------------------------------
 
 // Bits of CPUID's registers: of leaf 1 ECX, of leaf 7 EBX, ECX and EDX, and of leaf 7.1 EAX.
 enum { F1C_FMA = 12, F1C_OSXSAVE = 27, F1C_AVX = 28, F1C_F16C = 29 };
@@ -142,7 +143,7 @@ unsigned zn_cpu_of_cpuid(const zn_cpuid *id)
     return zn_cpu_supported(flags);
 }
 
-// --- 64-bit Arm -----------------------------------------------------------------------------------
+// --- 64-bit Arm ----------------------------------------------------------------------------------
 
 unsigned zn_cpu_of_hwcaps(uint64_t hwcap, uint64_t hwcap2)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the calling thread takes numbers below 1.2e-38 for zero, as operands and as results. CPUs compute with them many
-// times more slowly. A setting of each thread; false where there is no such thing.
+// Whether the calling thread takes numbers below 1.2e-38 for zero, as operands and as results. CPUs
+// compute with them many times more slowly. A setting of each thread; false where there is no such
+// thing.
 #ifndef ZN_BASE_DENORMALS_H
 #define ZN_BASE_DENORMALS_H
 

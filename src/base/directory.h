@@ -13,8 +13,9 @@ zenith_status zn_directory_each(const char *path,
                                 zenith_status (*each)(void *cookie, const char *name), void *cookie,
                                 zn_error *err);
 
-// Calls each(path) for every file of a folder and of the folders inside it, in byte order of the names of each folder.
-// Names that begin with a dot are passed over. Folders more than 32 deep are ZENITH_LIMIT: a link leads back.
+// Calls each(path) for every file of a folder and of the folders inside it, in byte order of the
+// names of each folder. Names that begin with a dot are passed over. Folders more than 32 deep are
+// ZENITH_LIMIT: a link leads back.
 zenith_status zn_directory_walk(const char *path,
                                 zenith_status (*each)(void *cookie, const char *path), void *cookie,
                                 zn_error *err);

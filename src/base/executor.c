@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job lives in its caller's memory, on the stack where the caller waits until it is done, so the queue
-// needs no memory of its own and handing over cannot fail. One lock guards everything below `lock`.
+// A job lives in its caller's memory, on the stack where the caller waits until it is done, so the
+// queue needs no memory of its own and handing over cannot fail. One lock guards everything below
+// `lock`.
 //
-//     first -> task -> task -> NULL      by priority, then oldest first; taken by whichever stream is
-//                                        free, done is told to all callers
+//     first -> task -> task -> NULL      by priority, then oldest first; taken by whichever stream
+//                                        is free, done is told to all callers
 #include "src/base/executor.h"
 
 #include "src/base/denormals.h"
@@ -135,8 +136,8 @@ fail:
     return status;
 }
 
-// Takes all waiting tasks off the queue: callers that wait for theirs are told here, and the others are
-// returned as a list.
+// Takes all waiting tasks off the queue: callers that wait for theirs are told here, and the others
+// are returned as a list.
 static zn_task *empty_queue(zn_executor *executor)
 {
     zn_task *others = NULL, **end = &others;

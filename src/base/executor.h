@@ -8,8 +8,8 @@
 //
 // Invariants
 //   1. A job runs on exactly one executor thread, from start to end.
-//   2. Jobs start by priority, the largest first; those of one priority in the order in which they were
-//      handed over. What zn_executor_run hands over has priority 0.
+//   2. Jobs start by priority, the largest first; those of one priority in the order in which they
+//      were handed over. What zn_executor_run hands over has priority 0.
 //   3. In a forked child every call returns ZENITH_FORKED and touches no lock.
 #ifndef ZN_BASE_EXECUTOR_H
 #define ZN_BASE_EXECUTOR_H
@@ -33,13 +33,13 @@ void zn_executor_free(zn_executor *executor);
 
 // Hands the job over `count` times (as many as there are streams: each then takes its share of a
 // batch) and waits for all. The status of the first one, in that order, that failed. Any number of
-// threads may call it. ZENITH_CANCELLED, without a sentence, for a job that no stream has begun when the
-// executor ends.
+// threads may call it. ZENITH_CANCELLED, without a sentence, for a job that no stream has begun
+// when the executor ends.
 zenith_status zn_executor_run(zn_executor *executor, zn_job_fn *job, void *arg, int count,
                               zn_error *err);
 
-// A job that nobody waits for. The memory is the caller's until `run` returns or `drop` was called; one of
-// them is, once.
+// A job that nobody waits for. The memory is the caller's until `run` returns or `drop` was called;
+// one of them is, once.
 typedef struct zn_task {
     zn_job_fn *run; // its status is not looked at
     void (*drop)(
@@ -53,13 +53,14 @@ typedef struct zn_task {
 } zn_task;
 // Returns at once. In a forked child ZENITH_FORKED.
 zenith_status zn_executor_submit(zn_executor *executor, zn_task *task, zn_error *err);
-// Takes a task back that no stream has begun; false: it is too late. Neither of its functions is called.
+// Takes a task back that no stream has begun; false: it is too late. Neither of its functions is
+// called.
 bool zn_executor_withdraw(zn_executor *executor, const zn_task *task);
 // How many jobs are before a task that no stream has begun; -1: one has.
 int zn_executor_position(zn_executor *executor, const zn_task *task);
 
-// Waits until no job runs and lets none begin until _release: for what belongs to the streams' jobs. Not from
-// a job.
+// Waits until no job runs and lets none begin until _release: for what belongs to the streams'
+// jobs. Not from a job.
 void zn_executor_hold(zn_executor *executor);
 void zn_executor_release(zn_executor *executor);
 

@@ -32,8 +32,8 @@ void zn_json_free(zn_json *value); // NULL is fine
 // zn_free, with a closing zero that *size does not count. `size` may be NULL.
 zenith_status zn_json_dump(const zn_json *value, char **out, size_t *size, zn_error *err);
 
-// A list of texts in UTF-8, and a copy of an object (NULL: an empty one) in which a key has another value. *out is the
-// caller's; `value` stays its owner's.
+// A list of texts in UTF-8, and a copy of an object (NULL: an empty one) in which a key has another
+// value. *out is the caller's; `value` stays its owner's.
 zenith_status zn_json_texts(const char *const *texts, size_t count, zn_json **out, zn_error *err);
 zenith_status zn_json_replaced(const zn_json *object, const char *key, const zn_json *value,
                                zn_json **out, zn_error *err);

@@ -30,7 +30,8 @@ void zn_mapped_forget(const zn_mapped *mapped, size_t offset, size_t size);
 // file are kept. The path "-" (standard output), a pipe or a device is written straight.
 typedef struct zn_writer zn_writer;
 zenith_status zn_writer_open(const char *path, zn_writer **out, zn_error *err);
-// Into memory, which is emptied first and must outlive the writer. Discarding leaves what was written.
+// Into memory, which is emptied first and must outlive the writer. Discarding leaves what was
+// written.
 struct zn_bytes;
 zenith_status zn_writer_open_bytes(struct zn_bytes *bytes, zn_writer **out, zn_error *err);
 zenith_status zn_writer_write(zn_writer *writer, const void *data, size_t size, zn_error *err);
@@ -39,16 +40,18 @@ zenith_status zn_writer_commit(zn_writer *writer, zn_error *err);
 // Removes what was written and frees; NULL is fine.
 void zn_writer_discard(zn_writer *writer);
 
-// A file that grows line by line and keeps every line when the process is killed: each write goes to
-// the system at once. Opening cuts it to its first `kept` bytes; a file that is not there is made.
+// A file that grows line by line and keeps every line when the process is killed: each write goes
+// to the system at once. Opening cuts it to its first `kept` bytes; a file that is not there is
+// made.
 typedef struct zn_journal zn_journal;
 zenith_status zn_journal_open(const char *path, uint64_t kept, zn_journal **out, zn_error *err);
 zenith_status zn_journal_write(zn_journal *journal, const void *data, size_t size, zn_error *err);
 void zn_journal_close(zn_journal *journal); // NULL is fine
 
-// A file for bytes that have no room in memory. It has no name, or loses it when it is closed, so nothing is
-// left behind when the process is killed. Opening takes the disk's room for `bytes` at once, where the file
-// system can do that: a disk that is too full fails here, with the bytes that are missing.
+// A file for bytes that have no room in memory. It has no name, or loses it when it is closed, so
+// nothing is left behind when the process is killed. Opening takes the disk's room for `bytes` at
+// once, where the file system can do that: a disk that is too full fails here, with the bytes that
+// are missing.
 typedef struct zn_spill zn_spill;
 zenith_status zn_spill_open(const char *folder, uint64_t bytes, zn_spill **out, zn_error *err);
 zenith_status zn_spill_write(zn_spill *spill, uint64_t offset, const void *data, size_t size,
@@ -57,8 +60,8 @@ zenith_status zn_spill_read(zn_spill *spill, uint64_t offset, void *data, size_t
                             zn_error *err);
 void zn_spill_close(zn_spill *spill); // NULL is fine
 
-// A file that is read from its beginning to its end. One that is cut short meanwhile ends early; of a mapped one the
-// process would die.
+// A file that is read from its beginning to its end. One that is cut short meanwhile ends early; of
+// a mapped one the process would die.
 typedef struct zn_reader zn_reader;
 zenith_status zn_reader_open(const char *path, zn_reader **out, zn_error *err);
 // The next bytes; *got is less than `size` only at the end.
@@ -76,9 +79,11 @@ zenith_status zn_file_get_facts(const char *path, zn_file_facts *out, zn_error *
 zenith_status zn_file_create(const char *path, const void *data, size_t size, bool *made,
                              zn_error *err);
 zenith_status zn_file_touch(const char *path, zn_error *err); // `changed` is now
-// What was renamed in a folder stays so when the machine loses its power. A wish where a system cannot.
+// What was renamed in a folder stays so when the machine loses its power. A wish where a system
+// cannot.
 void zn_directory_sync(const char *path);
-// A file that one opener has at a time, of this process or another, until it frees it or its process dies.
+// A file that one opener has at a time, of this process or another, until it frees it or its
+// process dies.
 typedef struct zn_lock zn_lock;
 // *out NULL: another has it. A file system that has no locks gives one to everybody.
 zenith_status zn_lock_take(const char *path, zn_lock **out, zn_error *err);

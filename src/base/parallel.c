@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both backends run the same function on every thread of the team: it takes tiles, each by setting a
-// bit, until there are no more. So a slow thread takes fewer, and whoever comes late or never (a host
-// may limit OpenMP's threads) is not missed. A thread begins with the tile of its own number: what it
-// wrote in the loop before is then still in its cache. (More than 64 tiles are numbers from a counter.)
-// The backends differ only in how the threads are woken and waited for.
+// Both backends run the same function on every thread of the team: it takes tiles, each by setting
+// a bit, until there are no more. So a slow thread takes fewer, and whoever comes late or never (a
+// host may limit OpenMP's threads) is not missed. A thread begins with the tile of its own number:
+// what it wrote in the loop before is then still in its cache. (More than 64 tiles are numbers from
+// a counter.) The backends differ only in how the threads are woken and waited for.
 #include "src/base/parallel.h"
 
 #include "src/base/denormals.h"

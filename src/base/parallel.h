@@ -26,8 +26,9 @@ zenith_status zn_team_create(int threads, zn_team **out, zn_error *err);
 void zn_team_free(zn_team *team);         // on the same thread; NULL is fine
 int zn_team_threads(const zn_team *team); // 1 for NULL
 
-// Whether the team's threads, the calling one among them, take denormals for zero (base/denormals.h), until the next call. Loops
-// of zn_parallel have the setting of their caller on every thread; this is for what else uses the threads, as oneDNN does.
+// Whether the team's threads, the calling one among them, take denormals for zero
+// (base/denormals.h), until the next call. Loops of zn_parallel have the setting of their caller on
+// every thread; this is for what else uses the threads, as oneDNN does.
 void zn_team_flush_denormals(zn_team *team, bool on);
 
 // team NULL: serial, same bits. fn must not call zn_parallel on the same team. tile 0 counts as 1.

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A share of a network that several compute together, each with a part of the heads and of the gated product of
-// every layer. Who the others are (processes, or threads of a test), the share's maker knows.
+// A share of a network that several compute together, each with a part of the heads and of the
+// gated product of every layer. Who the others are (processes, or threads of a test), the share's
+// maker knows.
 #ifndef ZN_BASE_SHARE_H
 #define ZN_BASE_SHARE_H
 
@@ -13,8 +14,8 @@
 
 typedef struct zn_share {
     int index, count; // this one of how many
-    // values[i] = the sum of everyone's values[i], the same bits for all. All make the same calls in the same
-    // order. ZENITH_CANCELLED: all stop here.
+    // values[i] = the sum of everyone's values[i], the same bits for all. All make the same calls
+    // in the same order. ZENITH_CANCELLED: all stop here.
     zenith_status (*sum)(void *cookie, float *values, size_t count, zn_error *err);
     void *cookie;
 } zn_share;

@@ -29,9 +29,9 @@ size_t zn_text_format_list(char *dst, size_t size, const char *format, va_list l
 bool zn_text_ends_with(const char *text, const char *tail);        // case-sensitive
 bool zn_text_ends_with_nocase(const char *text, const char *tail); // ASCII only
 
-// UTF-8 in its one valid form: no overlong forms, no surrogates, nothing above U+10FFFF.
-// The bytes of the character that the text begins with, and its number; 0 (and *point untouched) where
-// it begins with none, or is empty.
+// UTF-8 in its one valid form: no overlong forms, no surrogates, nothing above U+10FFFF. The bytes
+// of the character that the text begins with, and its number; 0 (and *point untouched) where it
+// begins with none, or is empty.
 size_t zn_utf8_next(const char *text, size_t size, uint32_t *point);
 // The length of the longest beginning that is UTF-8; `size` when all of it is.
 size_t zn_utf8_valid(const char *text, size_t size);

@@ -90,8 +90,8 @@ static float start_at(const walk *w, factors f, size_t i)
     return start < -1 ? -1 : start > 1 ? 1 : start; // NaN stays
 }
 
-// The start into x, and the noise that belongs to it (another than the network's, where the start was clipped)
-// into answer.
+// The start into x, and the noise that belongs to it (another than the network's, where the start
+// was clipped) into answer.
 static void split(const walk *w, const zn_ddim_step *at)
 {
     const factors f = factors_of(at);
@@ -109,8 +109,8 @@ static void mix(const walk *w, double start, double noise)
     for (size_t i = 0; i < w->count; i++) w->x[i] = w->x[i] * a + w->answer[i] * b;
 }
 
-// Seeds far from each other, and from those that callers count up for their pictures: equal noise in two steps,
-// or in a step and in what the walk began with, would not be noise.
+// Seeds far from each other, and from those that callers count up for their pictures: equal noise
+// in two steps, or in a step and in what the walk began with, would not be noise.
 static uint64_t seed_of(uint64_t seed, int number)
 {
     uint32_t words[4];

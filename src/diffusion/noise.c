@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// torch on the CPU. 16 numbers and more: a uniform number for each, of 24 bits of MT19937; then by 16, the
-// eight at the front and the eight behind them are turned into normal numbers by Box and Muller, in f32. Where
-// the last 16 are not full, they are drawn again. Fewer than 16: one after the other, in double, two for each
-// pair of uniform numbers of 53 bits. On x86 with AVX2, which is what nearly everyone has, torch takes the
-// logarithm, cosine and sine of the Cephes library (Moshier), with products and sums fused as its compiler
-// did; so does this, and the bits are the same. Elsewhere torch's differ in the last bits.
+// torch on the CPU. 16 numbers and more: a uniform number for each, of 24 bits of MT19937; then by
+// 16, the eight at the front and the eight behind them are turned into normal numbers by Box and
+// Muller, in f32. Where the last 16 are not full, they are drawn again. Fewer than 16: one after
+// the other, in double, two for each pair of uniform numbers of 53 bits. On x86 with AVX2, which is
+// what nearly everyone has, torch takes the logarithm, cosine and sine of the Cephes library
+// (Moshier), with products and sums fused as its compiler did; so does this, and the bits are the
+// same. Elsewhere torch's differ in the last bits.
 //
-// torch by CUDA. Thread i has the subsequence i of Philox. Each call gives it four normal numbers, for the
-// elements i, i + threads, i + 2 threads, i + 3 threads; the next call for those behind them. A GPU's own
-// logarithm and sine differ in the last bits.
+// torch by CUDA. Thread i has the subsequence i of Philox. Each call gives it four normal numbers,
+// for the elements i, i + threads, i + 2 threads, i + 3 threads; the next call for those behind
+// them. A GPU's own logarithm and sine differ in the last bits.
 #include "src/diffusion/noise.h"
 
 #include "src/base/random.h"

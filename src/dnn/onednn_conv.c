@@ -165,8 +165,8 @@ static zenith_status make_attributes(parts *p, const zn_dnn_conv_desc *desc, zn_
 static bool is_welcome(const zn_dnn_conv_desc *desc, const char *name)
 {
     bool by_width = is_integer(desc->src) && desc->channels_in <= 16 && desc->kernel_w > 1;
-    // Version 3.2 for CPUs with AVX-512 and without VNNI: of one pixel a row and 256 channels with a residual, two threads
-    // had other numbers than one.
+    // Version 3.2 for CPUs with AVX-512 and without VNNI: of one pixel a row and 256 channels with
+    // a residual, two threads had other numbers than one.
     bool by_threads = strcmp(name, "jit_int8_1x1:avx512_core") == 0;
     return zn_dnn_is_welcome(name) && !by_threads && !(by_width && strstr(name, "brgconv"));
 }

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The search goes through the passes in order. A state is what is held after a pass: a set of cuts in the
-// arena and a set in the spill file. From each state a pass has a cost (what it must compute, from what is
-// held) and leads to states that hold a part of what was held and of what it computed. Of the states after a
-// pass those with the least cost so far, plus the least that is yet to come for want of what they do not
-// hold, go on: a beam. So the result is a good plan and not always the best one; its bytes and its work are
-// then counted exactly by the schedule.
+// The search goes through the passes in order. A state is what is held after a pass: a set of cuts
+// in the arena and a set in the spill file. From each state a pass has a cost (what it must
+// compute, from what is held) and leads to states that hold a part of what was held and of what it
+// computed. Of the states after a pass those with the least cost so far, plus the least that is yet
+// to come for want of what they do not hold, go on: a beam. So the result is a good plan and not
+// always the best one; its bytes and its work are then counted exactly by the schedule.
 #include "src/graph/cuts.h"
 
 #include "src/base/memory.h"
@@ -187,7 +187,8 @@ static bool held(const search *s, const zn_node *node, int pass, uint64_t mask)
     return cut && mask >> (cut - 1) & 1;
 }
 
-// Marks what must be computed in `pass`, or (all) in it and in every pass after it, once for all of them.
+// Marks what must be computed in `pass`, or (all) in it and in every pass after it, once for all of
+// them.
 static void mark_needed(const search *s, int pass, bool all, uint64_t mask)
 {
     const zn_graph *graph = s->graph;

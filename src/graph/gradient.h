@@ -14,9 +14,9 @@ typedef zn_node *zn_sum_fn(zn_graph *graph, const char *name, zn_node *a, zn_nod
 
 // gradients[i] = d loss / d of[i], NULL where the loss does not depend on it. loss is one f32, [1].
 // A gradient has the elements of of[i] in its order; that of a rank-4 parameter [o, i, kh, kw] has
-// the shape [o, i * kh * kw], because rank 4 means a map. Only nodes that lead from `of` to the loss
-// are looked at: frozen parts of a graph need no gradient. Fails as builders do, with a sentence
-// that names an operator that has none.
+// the shape [o, i * kh * kw], because rank 4 means a map. Only nodes that lead from `of` to the
+// loss are looked at: frozen parts of a graph need no gradient. Fails as builders do, with a
+// sentence that names an operator that has none.
 void zn_graph_gradients(zn_graph *graph, zn_node *loss, zn_node *const *of, size_t count,
                         zn_sum_fn *sum, zn_node **gradients);
 

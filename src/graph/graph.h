@@ -11,8 +11,8 @@
 //   2. A node has one result. Feature maps are [1, h, w, c], one picture each (a batch is several
 //      runs); other results have rank 0 to 6.
 //   3. Nodes are not changed after they are built. Passes copy a graph into a new one.
-//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a
-//      mapped file). Of a parameter that is read by rows the graph has its own copy of the row source.
+//   4. All memory is the graph's arena; parameters point at bytes that outlive the graph (a mapped
+//      file). Of a parameter that is read by rows the graph has its own copy of the row source.
 #ifndef ZN_GRAPH_GRAPH_H
 #define ZN_GRAPH_GRAPH_H
 
@@ -77,10 +77,10 @@ zn_node *zn_graph_parameter(zn_graph *graph, const char *name, zn_tensor constan
 zn_node *zn_graph_scalar(zn_graph *graph, const char *name);
 
 // A state is a named sequence of frames, of which the last few are kept from run to run (states.h).
-// zn_graph_state is the frame of `age` pushes ago, of any earlier run; zn_graph_push makes a computed
-// value, or an input, the next frame. A graph may read a state that it does not push, and push one
-// that it does not read: several graphs share a state by its name. zn_pass_types gives a state the
-// type of what is pushed.
+// zn_graph_state is the frame of `age` pushes ago, of any earlier run; zn_graph_push makes a
+// computed value, or an input, the next frame. A graph may read a state that it does not push, and
+// push one that it does not read: several graphs share a state by its name. zn_pass_types gives a
+// state the type of what is pushed.
 zn_node *zn_graph_state(zn_graph *graph, const char *name, zn_desc desc, int age);
 void zn_graph_push(zn_graph *graph, const char *state, zn_node *value);
 
@@ -97,8 +97,8 @@ zn_node *zn_graph_copy(zn_graph *graph, const zn_node *node, zn_node *const *inp
 
 zn_node *zn_graph_find(const zn_graph *graph, const char *name); // NULL if there is none
 
-// How many inputs of nodes, outputs of the graph and pushes name each node: uses[id], in `arena`. NULL
-// when there is no memory.
+// How many inputs of nodes, outputs of the graph and pushes name each node: uses[id], in `arena`.
+// NULL when there is no memory.
 int *zn_graph_count_uses(const zn_graph *graph, zn_arena *arena);
 
 static inline bool zn_node_is_map(const zn_node *node)

@@ -115,8 +115,8 @@ zn_want zn_node_wants(const zn_node *node, int input)
     const zn_op *op = node->op;
     if (!zn_node_is_map(node->inputs[input])) return ZN_WANT_STORED;
     if (op->wants) return op->wants(node, input);
-    // Input 0 is what the operator works on. Others are taken as they are: a residual is added as it
-    // is stored, whatever the result's type.
+    // Input 0 is what the operator works on. Others are taken as they are: a residual is added as
+    // it is stored, whatever the result's type.
     if (input > 0 || (op->traits & ZN_OP_FIXED)) return ZN_WANT_STORED;
     if (op->traits & ZN_OP_FOLLOWS) return ZN_WANT_COPY;
     return op->traits & ZN_OP_MATMUL ? ZN_WANT_MATMUL : ZN_WANT_FLOAT;

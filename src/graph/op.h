@@ -43,8 +43,8 @@ typedef struct zn_call {
     size_t ring_bytes;
     void *scratch; // scratch_bytes of the lowering, aligned to ZN_ALIGN
     zn_team *team;
-    // Not zero: stop soon. NULL: never. What may take longer than a few milliseconds looks at it now and
-    // then (zn_call_stopped) and returns early; the run then ends with ZENITH_CANCELLED.
+    // Not zero: stop soon. NULL: never. What may take longer than a few milliseconds looks at it
+    // now and then (zn_call_stopped) and returns early; the run then ends with ZENITH_CANCELLED.
     const atomic_int *cancel;
 } zn_call;
 
@@ -94,8 +94,8 @@ zenith_status zn_lowering_run_all(const zn_lowering *self, const zn_call *call, 
 zenith_status zn_lowering_part(zn_lowering *self, const zn_lowering_request *request, size_t at,
                                size_t part_bytes, zn_error *err);
 void zn_lowering_free(zn_lowering *self); // `free` of one that owns nothing else
-// What `lower` ends with where nothing else is owned: *out is a copy of `made`, a struct that begins with a
-// zn_lowering.
+// What `lower` ends with where nothing else is owned: *out is a copy of `made`, a struct that
+// begins with a zn_lowering.
 zenith_status zn_lowering_keep(const void *made, size_t bytes, zn_lowering **out, zn_error *err);
 
 // One case that the table-driven test runs: shapes of the inputs, and attributes.
@@ -219,8 +219,8 @@ struct zn_op {
     // the result's shape and type. NULL: no.
     bool (*in_place)(const zn_node *node);
 
-    // Work for the whole result. NULL: `work` operations, at least one, for each element of it; with
-    // `add_row` of input 0.
+    // Work for the whole result. NULL: `work` operations, at least one, for each element of it;
+    // with `add_row` of input 0.
     double (*flops)(const zn_node *node);
     double work;
 

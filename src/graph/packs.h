@@ -14,8 +14,9 @@ typedef struct zn_packs zn_packs;
 zenith_status zn_packs_create(zn_packs **out, zn_error *err);
 void zn_packs_free(zn_packs *packs);
 
-// Called, under the packs' lock, whenever ZN_PACKS_SPENT bytes more were packed: a set of mapped files can then give the
-// pages back that were read for them, so that a large file does not lie in memory a second time.
+// Called, under the packs' lock, whenever ZN_PACKS_SPENT bytes more were packed: a set of mapped
+// files can then give the pages back that were read for them, so that a large file does not lie in
+// memory a second time.
 typedef void zn_packs_spent_fn(void *arg);
 enum { ZN_PACKS_SPENT = 256 << 20 };
 void zn_packs_watch(zn_packs *packs, zn_packs_spent_fn *spent, void *arg);
@@ -28,8 +29,8 @@ typedef zenith_status zn_pack_fn(void *arg, void *dst, zn_error *err);
 zenith_status zn_packs_get(zn_packs *packs, const void *source, const void *key, size_t key_size,
                            size_t bytes, zn_pack_fn *make, void *arg, const void **out,
                            zn_error *err);
-// The parameters in these bytes have changed: what is packed from them is made again, in place, when
-// it is next asked for (zn_plan_refresh asks). Nothing that reads the packs may run meanwhile.
+// The parameters in these bytes have changed: what is packed from them is made again, in place,
+// when it is next asked for (zn_plan_refresh asks). Nothing that reads the packs may run meanwhile.
 void zn_packs_refresh(zn_packs *packs, const void *begin, size_t bytes);
 size_t zn_packs_bytes(const zn_packs *packs);
 

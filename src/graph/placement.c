@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where values lie in the arena. Two buffers may share bytes if their lives do not overlap, or if one slides
-// over the other. Largest
-// first, each at the lowest place that is free for its whole life: for the chains and small
-// diamonds of autoencoders this is within a few per cent of the peak of live bytes.
+// Where values lie in the arena. Two buffers may share bytes if their lives do not overlap, or if
+// one slides over the other. Largest first, each at the lowest place that is free for its whole
+// life: for the chains and small diamonds of autoencoders this is within a few per cent of the peak
+// of live bytes.
 #include "src/graph/plan_parts.h"
 
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static size_t lowest_place(const block *made, const block *placed, size_t count)
     return offset;
 }
 
-// How far the first byte of `buffer` lies before that of what it slides over, rounded so that places stay
-// aligned.
+// How far the first byte of `buffer` lies before that of what it slides over, rounded so that
+// places stay aligned.
 static int64_t step_down(const zn_buffer *buffer, const zn_buffer *over)
 {
     const int64_t top = -buffer->first_row * (int64_t)buffer->row_bytes;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiling a graph: schedule it in the ways there are to run it, take the cheapest that fits the budget.
-// Schedules are cheap, lowerings are not (oneDNN generates code), so ways are compared by their schedules,
-// and the chosen one alone is lowered. Where its scratch is then too much, the search begins again with a
-// budget that is smaller by that.
+// Compiling a graph: schedule it in the ways there are to run it, take the cheapest that fits the
+// budget. Schedules are cheap, lowerings are not (oneDNN generates code), so ways are compared by
+// their schedules, and the chosen one alone is lowered. Where its scratch is then too much, the
+// search begins again with a budget that is smaller by that.
 #include "src/graph/plan.h"
 
 #include "src/graph/cuts.h"
@@ -183,7 +183,8 @@ static bool rows_move(const zn_node *node, int input)
     return near.begin < far.begin && near.end < far.end;
 }
 
-// What needs every row of a map is a barrier, and says so: no plan would wait for the rows otherwise.
+// What needs every row of a map is a barrier, and says so: no plan would wait for the rows
+// otherwise.
 static zenith_status check_rows(const zn_graph *graph, zn_error *err)
 {
     for (size_t id = 0; id < graph->count; id++) {
@@ -219,9 +220,9 @@ static int64_t lowest_height(const zn_graph *graph)
     return lowest;
 }
 
-// The largest band whose rows, of the largest map, are as large as a core's second-level cache. Steps
-// within a round are shorter; a larger band saves work at the seams between resolutions. At least 1,
-// and no more than pays.
+// The largest band whose rows, of the largest map, are as large as a core's second-level cache.
+// Steps within a round are shorter; a larger band saves work at the seams between resolutions. At
+// least 1, and no more than pays.
 static int64_t band_for_cache(const zn_graph *graph, int64_t lowest, int threads)
 {
     enum { CACHE = 2 << 20, MOST = 8 };
@@ -310,8 +311,8 @@ static void consider(choice *c, zn_plan *plan)
     }
 }
 
-// The search knows bytes before buffers have places, about: what is too much afterwards is taken off its
-// limit.
+// The search knows bytes before buffers have places, about: what is too much afterwards is taken
+// off its limit.
 static zenith_status consider_cheapest(choice *c, way w, zn_error *err)
 {
     enum { TRIES = 8 };
@@ -330,8 +331,8 @@ static zenith_status consider_cheapest(choice *c, way w, zn_error *err)
     return ZENITH_OK;
 }
 
-// The smallest ways: one row of the lowest map at a time, and nothing held that could be computed again
-// or lie in a file.
+// The smallest ways: one row of the lowest map at a time, and nothing held that could be computed
+// again or lie in a file.
 static way smallest_way(const zn_graph *graph, const zn_plan_options *options, zn_keep keep)
 {
     const int64_t lowest = lowest_height(graph);
@@ -370,7 +371,8 @@ static zenith_status choose(choice *c, bool *preferred, zn_error *err)
     return ZENITH_OK;
 }
 
-// Chooses and lowers. *out NULL: nothing fits, or (*scratch not 0) what was chosen does not with its scratch.
+// Chooses and lowers. *out NULL: nothing fits, or (*scratch not 0) what was chosen does not with
+// its scratch.
 static zenith_status choose_and_lower(choice *c, zn_plan **out, size_t *scratch, zn_error *err)
 {
     bool preferred = false;

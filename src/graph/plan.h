@@ -24,11 +24,12 @@
 // the rest.
 //
 // Barriers (a value that needs all rows of another, such as the statistics of a group norm) divide
-// a rolling run into passes. What a later pass needs again is held whole where the budget allows; otherwise
-// it is computed again, or written to a spill file and read row by row, whichever is cheaper (cuts.h).
+// a rolling run into passes. What a later pass needs again is held whole where the budget allows;
+// otherwise it is computed again, or written to a spill file and read row by row, whichever is
+// cheaper (cuts.h).
 //
-// Frames of states lie outside the arena (states.h). What is pushed is written where later runs read
-// it, by the first pass that can compute it, and later passes read it there.
+// Frames of states lie outside the arena (states.h). What is pushed is written where later runs
+// read it, by the first pass that can compute it, and later passes read it there.
 #ifndef ZN_GRAPH_PLAN_H
 #define ZN_GRAPH_PLAN_H
 
@@ -54,8 +55,8 @@ typedef struct zn_plan_options {
     bool spill;           // runs will have a spill file
     zn_plan_needs *needs; // filled after ZENITH_LIMIT, if not NULL
     bool keep_everything; // planes: no memory is reused; an observer can read every value late
-    // Frames of states are written over those that nobody reads any more (plan_parts.h). It takes fewer
-    // bytes of states, and a run that is stopped or fails spoils them.
+    // Frames of states are written over those that nobody reads any more (plan_parts.h). It takes
+    // fewer bytes of states, and a run that is stopped or fails spoils them.
     bool late_frames;
     zn_cpu cpu;
     int threads;
@@ -71,9 +72,9 @@ zenith_status zn_plan_create(const zn_graph *graph, const zn_plan_options *optio
                              zn_error *err);
 void zn_plan_free(zn_plan *plan);
 
-// After parameters have changed and zn_packs_refresh was told: every lowering that reads one is made
-// again, so none can keep an old copy. On the thread that the plan runs on, and not during a run.
-// After a failure the plan is still whole, but old in parts.
+// After parameters have changed and zn_packs_refresh was told: every lowering that reads one is
+// made again, so none can keep an old copy. On the thread that the plan runs on, and not during a
+// run. After a failure the plan is still whole, but old in parts.
 zenith_status zn_plan_refresh(zn_plan *plan, zn_error *err);
 
 size_t zn_plan_bytes(const zn_plan *plan); // arena

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a plan, shared by the files that make it (schedule*.c, cuts.c, placement.c, plan.c) and the
-// one that runs it (run.c).
+// The inside of a plan, shared by the files that make it (schedule*.c, cuts.c, placement.c, plan.c)
+// and the one that runs it (run.c).
 //
 //     plan = passes, one after the other
 //     pass = works; sequential: each work does all its rows, then the next (planes, barriers)
@@ -20,8 +20,8 @@
 //   ring:   a window of fewer rows: row r is at place r modulo rows
 // A frame of a state is whole, and lies in the states of the run instead of the arena.
 //
-// A whole value may slide over another of its shape, which is read for the last time in the pass that makes it:
-// row by row it takes the place of rows that nobody will ask for again.
+// A whole value may slide over another of its shape, which is read for the last time in the pass
+// that makes it: row by row it takes the place of rows that nobody will ask for again.
 //
 //     bytes ->   [ v: made so far ][ gap ][ u: not yet read for the last time ]
 typedef struct zn_buffer {
@@ -64,11 +64,12 @@ typedef struct zn_work {
     double flops_per_row;
 } zn_work;
 
-// A frame of a state that a plan reads (age 1 is the newest of earlier runs) or writes (0 is the first
-// that is pushed, -1 the second): slot (next - age) of the state's ring.
+// A frame of a state that a plan reads (age 1 is the newest of earlier runs) or writes (0 is the
+// first that is pushed, -1 the second): slot (next - age) of the state's ring.
 //
-// A pushed frame is written where it lies, beside those that the run reads; or late: it is computed in the
-// arena, and a row of it is copied over that of an old frame when nobody will read this one any more.
+// A pushed frame is written where it lies, beside those that the run reads; or late: it is computed
+// in the arena, and a row of it is copied over that of an old frame when nobody will read this one
+// any more.
 //
 //     late, in planes    after the last work that reads the state
 //     late, in bands     at the end of each round, `lag` rows behind the window's newest chunk
@@ -152,19 +153,19 @@ static inline zn_lowering_request zn_plan_request(const zn_plan *plan, const zn_
                                  .team = plan->options.team};
 }
 
-// How many rows of a convolution's result one call should make at the least, so that weights which do not
-// stay in a core's cache are not read again for every few pixels; 1 where they do.
+// How many rows of a convolution's result one call should make at the least, so that weights which
+// do not stay in a core's cache are not read again for every few pixels; 1 where they do.
 int64_t zn_rows_for_weights(const zn_node *node, int threads);
 
 // Operations per second that the plan's threads reach at the least.
 double zn_plan_assumed_speed(const zn_plan *plan, const zn_node *node);
 
-// Fills passes, works, buffers and spills (without offsets) for options.mode and band, lowest, stretch, keep
-// and limit. *found false: there is no schedule within the limit.
+// Fills passes, works, buffers and spills (without offsets) for options.mode and band, lowest,
+// stretch, keep and limit. *found false: there is no schedule within the limit.
 zenith_status zn_plan_schedule(zn_plan *plan, bool *found, zn_error *err);
 
-// Gives every buffer, and the scratch, its place in the arena, and every spill its place in the file: first
-// fit, largest first.
+// Gives every buffer, and the scratch, its place in the arena, and every spill its place in the
+// file: first fit, largest first.
 zenith_status zn_plan_place(zn_plan *plan, zn_error *err);
 
 // Where each frame of the plan lies in this run, or why these states do not fit the plan.

@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recomputation: less memory for more work, and the same bits, since a value is computed again by the
-// same operator from the same values.
+// Recomputation: less memory for more work, and the same bits, since a value is computed again by
+// the same operator from the same values.
 //
-// The run is played through within a limit of bytes, as a cache would be. Where the next value finds
-// no room, one that is in memory goes; where a value is read that has gone, it is computed again, and
-// before it what it needs. Who goes is a matter of three numbers:
+// The run is played through within a limit of bytes, as a cache would be. Where the next value
+// finds no room, one that is in memory goes; where a value is read that has gone, it is computed
+// again, and before it what it needs. Who goes is a matter of three numbers:
 //
-//     bytes * distance / work      bytes that it frees, for so many nodes until it is read again, and
-//                                  the work of making it again, with what it needs that has gone too
+//     bytes * distance / work      bytes that it frees, for so many nodes until it is read again,
+//                                  and the work of making it again, with what it needs that has
+//                                  gone too
 //
-// The limit is lowered as long as the work stays within what is allowed; the lowest peak is taken. Of
-// a network's maps this leaves the small ones that others can be made from, as a person would choose
-// them by hand; the end of the network, whose gradients come first, is not computed again.
+// The limit is lowered as long as the work stays within what is allowed; the lowest peak is taken.
+// Of a network's maps this leaves the small ones that others can be made from, as a person would
+// choose them by hand; the end of the network, whose gradients come first, is not computed again.
 #include "src/graph/passes.h"
 
 #include <limits.h>

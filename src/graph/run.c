@@ -256,7 +256,8 @@ static void observe(const runner *r, const zn_work *work, int64_t round, int64_t
     }
 }
 
-// Rows [begin, begin + count) of one work: computed, zeroed outside the map, and shown to the world.
+// Rows [begin, begin + count) of one work: computed, zeroed outside the map, and shown to the
+// world.
 static zenith_status compute(runner *r, const zn_work *work, int64_t round, int64_t begin,
                              int64_t count, zn_error *err)
 {
@@ -302,7 +303,8 @@ static void copy_frames(const runner *r, int work)
     }
 }
 
-// After a round: the rows of old frames that no later round reads go, and after the last one all others.
+// After a round: the rows of old frames that no later round reads go, and after the last one all
+// others.
 static void copy_round(const runner *r, int pass, int64_t round, bool last)
 {
     for (size_t i = 0; i < r->plan->frames_count; i++) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scheduling: which node computes which rows when, and how many rows of each value must be held.
-// plan.h has the picture. Here are planes, where each value is whole, and the choice; schedule_rolling.c
-// has the arithmetic of bands.
+// plan.h has the picture. Here are planes, where each value is whole, and the choice;
+// schedule_rolling.c has the arithmetic of bands.
 #include "src/graph/schedule_parts.h"
 
 static int64_t padded_rows(const zn_plan *plan, const zn_node *node, int64_t *call_rows)

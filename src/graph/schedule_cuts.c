@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was decided of cuts (cuts.h), as a rolling schedule has it: which values a pass leaves whole or in the
-// spill file, and which slide over others.
+// What was decided of cuts (cuts.h), as a rolling schedule has it: which values a pass leaves whole
+// or in the spill file, and which slide over others.
 #include "src/graph/schedule_parts.h"
 
 static zn_keep kept_after(const zn_rolling *r, int cut)
@@ -34,8 +34,8 @@ static int64_t lowest_read(const zn_rolling *r, const zn_node *node, int64_t rou
     return lowest;
 }
 
-// How far row 0 of what `work` makes must lie before row 0 of `under`, in rows of both, so that in no round it
-// is written over what that round still reads.
+// How far row 0 of what `work` makes must lie before row 0 of `under`, in rows of both, so that in
+// no round it is written over what that round still reads.
 static int64_t rows_between(const zn_rolling *r, const zn_work *work, const zn_node *under)
 {
     int64_t gap = 0;

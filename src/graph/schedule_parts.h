@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files that schedule share: schedule.c (planes, and the choice), schedule_rolling.c (bands),
-// schedule_works.c, schedule_frames.c, schedule_cuts.c and schedule_steps.c.
+// What the files that schedule share: schedule.c (planes, and the choice), schedule_rolling.c
+// (bands), schedule_works.c, schedule_frames.c, schedule_cuts.c and schedule_steps.c.
 #ifndef ZN_GRAPH_SCHEDULE_PARTS_H
 #define ZN_GRAPH_SCHEDULE_PARTS_H
 
@@ -31,8 +31,8 @@ int zn_node_index(zn_node *const *list, size_t count, const zn_node *node); // o
 // An operator that looks at the cancel flag itself may take its time.
 bool zn_node_stops_itself(const zn_node *node);
 
-// Adds the room of a whole or windowed value; the next two enlarge the row range of a whole one. `reader`,
-// computing rows [0, padded), then finds every row that it asks for.
+// Adds the room of a whole or windowed value; the next two enlarge the row range of a whole one.
+// `reader`, computing rows [0, padded), then finds every row that it asks for.
 zenith_status zn_buffer_add(zn_plan *plan, const zn_buffer *made, int *index, zn_error *err);
 void zn_buffer_widen(zn_buffer *buffer, zn_rows need);
 void zn_buffer_widen_for(zn_buffer *buffer, const zn_node *reader, int64_t padded);
@@ -45,7 +45,8 @@ zenith_status zn_schedule_add_pass(zn_plan *plan, bool rolling, zn_error *err);
 zn_work zn_work_begin(const zn_plan *plan, const zn_node *node);
 // Rows per call so that a call stays short, if its weights allow: at most `limit`, at least 1.
 int64_t zn_work_short_call(const zn_plan *plan, const zn_work *work, int64_t limit);
-// The buffer of a sequential work: that of input 0, with room for the result's readers, or a new one.
+// The buffer of a sequential work: that of input 0, with room for the result's readers, or a new
+// one.
 zenith_status zn_work_give_buffer(zn_plan *plan, zn_work *work, const zn_buffer *made,
                                   zn_error *err);
 // Links a work to the buffers of its inputs, which live at least until `tick`.
@@ -57,8 +58,9 @@ zenith_status zn_work_add(zn_plan *plan, const zn_work *made, zn_error *err);
 // --- frames of states (schedule_frames.c)
 
 zenith_status zn_frames_list(zn_plan *plan, zn_error *err);
-// Frames that may be late are marked so before anything is scheduled. In planes it is then found until when
-// each is there; in bands those that turn out not to be in one pass are marked back, and true is returned.
+// Frames that may be late are marked so before anything is scheduled. In planes it is then found
+// until when each is there; in bands those that turn out not to be in one pass are marked back, and
+// true is returned.
 void zn_frames_hope_late(zn_plan *plan);
 void zn_frames_time_late(zn_plan *plan);
 bool zn_frames_drop_late(zn_plan *plan);

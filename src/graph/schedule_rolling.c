@@ -79,8 +79,8 @@ static int64_t find_skew(const zn_rolling *r, const zn_node *node)
     return skew;
 }
 
-// Rows below the newest chunk of `node` that a reader in this pass still asks for in its round: a reader of the
-// node, or, with a state, of its frames, which have the node's shape.
+// Rows below the newest chunk of `node` that a reader in this pass still asks for in its round: a
+// reader of the node, or, with a state, of its frames, which have the node's shape.
 static int64_t find_keep(const zn_rolling *r, const zn_node *node, const char *state)
 {
     int64_t newest = FAR * zn_rolling_chunk(r, node) - r->skew[node->id], keep = 0;
@@ -212,8 +212,8 @@ static zenith_status barrier_pass(zn_rolling *r, const zn_node *node, zn_error *
     return zn_work_add(plan, &work, err);
 }
 
-// Frames are made by the first pass that can: what they are made from is at hand there, and they are
-// held whole for all passes after it.
+// Frames are made by the first pass that can: what they are made from is at hand there, and they
+// are held whole for all passes after it.
 static void need_pushes(zn_rolling *r, int before)
 {
     const zn_graph *graph = r->plan->graph;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps of a rolling pass, when its works are known: which of them take turns, how many rows a turn has, and
-// which windows are rings for that.
+// Steps of a rolling pass, when its works are known: which of them take turns, how many rows a turn
+// has, and which windows are rings for that.
 #include "src/graph/schedule_parts.h"
 
 // Does a lowering compute its rows?
@@ -11,9 +11,9 @@ static bool computes(const zn_work *work)
     return work->node->op && !work->loads;
 }
 
-// Works of one resolution take the same steps, short enough for the slowest of them and for the cache:
-// the runner then goes through them together, step by step. Two rows are better than one: kernels
-// share what they load among them.
+// Works of one resolution take the same steps, short enough for the slowest of them and for the
+// cache: the runner then goes through them together, step by step. Two rows are better than one:
+// kernels share what they load among them.
 static void align_calls(zn_plan *plan, int first)
 {
     enum { CACHED = 64 << 10, PAIR = 2 }; // bytes of one map's rows in a step, per thread

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts that schedules are made of: a work with its rows per call, the buffers that it writes and
-// reads, a pass.
+// The parts that schedules are made of: a work with its rows per call, the buffers that it writes
+// and reads, a pass.
 #include "src/graph/schedule_parts.h"
 
 // About how long one call may take before the run looks at the cancel flag again, and the speed we

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One block of memory for all rings. A slot is the zero rows above, the map, and the zero rows below;
-// plans keep the padding zero when they write a frame.
+// One block of memory for all rings. A slot is the zero rows above, the map, and the zero rows
+// below; plans keep the padding zero when they write a frame.
 #include "src/graph/states.h"
 
 #include "src/graph/plan_parts.h"
@@ -47,8 +47,8 @@ static int pushes_of(const zn_plan *plan, const char *state)
     return count;
 }
 
-// What a plan asks of a ring for one of its frames. The frames that it reads stay while those that it
-// pushes are written, unless these come late.
+// What a plan asks of a ring for one of its frames. The frames that it reads stay while those that
+// it pushes are written, unless these come late.
 static ring wanted_ring(const zn_plan *plan, const zn_frame *frame)
 {
     const zn_buffer *buffer = &plan->buffers[frame->buffer];

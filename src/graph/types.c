@@ -107,8 +107,8 @@ static zn_node *integer(typing *t, const zn_node *node)
     return t->as_integer[node->id];
 }
 
-// What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once, also
-// where it is copied to another place before.
+// What leaves the graph keeps its precision up to the end: a picture is rounded to 8 bits once,
+// also where it is copied to another place before.
 static void settle_outputs(typing *t)
 {
     for (size_t i = 0; i < t->src->outputs_count; i++) {
@@ -240,9 +240,9 @@ static bool settle_states(const zn_graph *src, const zn_graph *dst, zn_type *sta
     return settled;
 }
 
-// What is pushed may be made from states, so its type is known when theirs is: a state is taken to have
-// the type it had in src, and where that was wrong, the next try knows better. Two tries do for all
-// but copies of copies of states.
+// What is pushed may be made from states, so its type is known when theirs is: a state is taken to
+// have the type it had in src, and where that was wrong, the next try knows better. Two tries do
+// for all but copies of copies of states.
 zenith_status zn_pass_types(const zn_graph *src, const zn_type_policy *policy, zn_graph *dst,
                             zn_error *err)
 {

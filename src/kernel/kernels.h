@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All kernels of which there is more than one version, each in the best one for a CPU. A plan fills the table once,
-// from the CPU's flags, and lowerings get it in their request: nothing else asks what the CPU is.
+// All kernels of which there is more than one version, each in the best one for a CPU. A plan fills
+// the table once, from the CPU's flags, and lowerings get it in their request: nothing else asks
+// what the CPU is.
 #ifndef ZN_KERNEL_KERNELS_H
 #define ZN_KERNEL_KERNELS_H
 

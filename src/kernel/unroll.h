@@ -12,9 +12,9 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// Makes compilers forget what they know of an integer. A distance between rows that is one stays in one
-// register for all addresses that it is part of; otherwise gcc 12 keeps one for each of its sums with
-// the constants of an unrolled loop, and then has too few.
+// Makes compilers forget what they know of an integer. A distance between rows that is one stays in
+// one register for all addresses that it is part of; otherwise gcc 12 keeps one for each of its
+// sums with the constants of an unrolled loop, and then has too few.
 #define FORGET(integer) __asm__("" : "+r"(integer))
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
-// The compiler's own vector type, which every CPU we build for has (SSE2, NEON). Loops of the baseline that
-// matter are written in it: left to themselves, compilers unroll short inner loops and then miss them, and give
-// up where dst may be src (measured: 5 to 10 times slower).
+// The compiler's own vector type, which every CPU we build for has (SSE2, NEON). Loops of the
+// baseline that matter are written in it: left to themselves, compilers unroll short inner loops
+// and then miss them, and give up where dst may be src (measured: 5 to 10 times slower).
 typedef float four __attribute__((vector_size(16)));
 typedef int32_t four_mask __attribute__((vector_size(16)));
 typedef uint32_t four_bits __attribute__((vector_size(16)));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels over vector.h of one instruction set, put into a table. Macros, in files that are compiled for every CPU: a
-// table may be asked for on a CPU that has not got the set.
+// The kernels over vector.h of one instruction set, put into a table. Macros, in files that are
+// compiled for every CPU: a table may be asked for on a CPU that has not got the set.
 #ifndef ZN_KERNEL_VECTOR_KERNELS_H
 #define ZN_KERNEL_VECTOR_KERNELS_H
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of what is compiled once for each instruction set: zn_exp_baseline, zn_exp_avx2, and so on. Inside such a file
-// VERSION(zn_exp) is the name of its own (vector.h).
+// Names of what is compiled once for each instruction set: zn_exp_baseline, zn_exp_avx2, and so on.
+// Inside such a file VERSION(zn_exp) is the name of its own (vector.h).
 #ifndef ZN_KERNEL_VERSIONS_H
 #define ZN_KERNEL_VERSIONS_H
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its latents
-// by statistics per channel of 2 x 2 patches, which is neither of the two forms.
+// Scale and shift: the published configurations of the full autoencoders. FLUX.2 normalises its
+// latents by statistics per channel of 2 x 2 patches, which is neither of the two forms.
 const zn_autoencoder_facts zn_latents_sd = {4, 8, .has_raw = true, .scale = 0.18215f};
 const zn_autoencoder_facts zn_latents_sdxl = {4, 8, .has_raw = true, .scale = 0.13025f};
 const zn_autoencoder_facts zn_latents_sd3 = {16, 8, .has_raw = true, .scale = 1.5305f,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What only autoencoders have: an encoder from pictures to latents, a decoder back, and the space of
-// those latents. zenith.h's flags ZENITH_ENCODER and ZENITH_DECODER are mapped to parts here.
+// What only autoencoders have: an encoder from pictures to latents, a decoder back, and the space
+// of those latents. zenith.h's flags ZENITH_ENCODER and ZENITH_DECODER are mapped to parts here.
 #ifndef ZN_MODEL_AUTOENCODER_H
 #define ZN_MODEL_AUTOENCODER_H
 
@@ -12,8 +12,8 @@
 typedef struct zn_autoencoder_facts {
     int64_t latent_channels;
     int factor; // picture pixels per latent pixel along each side
-    // From the full VAE's latents to the diffusion model's: (raw - shift) * scale, or, where there are
-    // means, (raw - mean[c]) / deviation[c] for each channel.
+    // From the full VAE's latents to the diffusion model's: (raw - shift) * scale, or, where there
+    // are means, (raw - mean[c]) / deviation[c] for each channel.
     bool has_raw;
     float scale, shift;
     const float *mean, *deviation; // [latent_channels]; both or none
@@ -45,8 +45,8 @@ float zn_latent_logvar_step(const zn_autoencoder_facts *facts, size_t c);
 // Pictures that a part takes (encoder) or gives (decoder) in a step, for one latent.
 int zn_step_frames(const zn_autoencoder_facts *facts, unsigned part, zn_step step);
 
-// The ports of both parts: "image" and "latent"; of the steps of a clip one "image" for each picture, in
-// their order. Sizes are the latent's.
+// The ports of both parts: "image" and "latent"; of the steps of a clip one "image" for each
+// picture, in their order. Sizes are the latent's.
 void zn_encoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
                       zn_ports *out);
 void zn_decoder_ports(const zn_variant *variant, const char *layout, const zn_sizes *sizes,

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model family is: one file in src/model and one line in models.list. The file has a table of
-// variants and a table of parts (an encoder, a denoiser, a text model ..), says which variants a set of
-// weights can be, and builds each part out of nn blocks. It maps the names of each checkpoint layout
-// once, here; everything above knows only this descriptor.
+// What a model family is: one file in src/model and one line in models.list. The file has a table
+// of variants and a table of parts (an encoder, a denoiser, a text model ..), says which variants a
+// set of weights can be, and builds each part out of nn blocks. It maps the names of each
+// checkpoint layout once, here; everything above knows only this descriptor.
 #ifndef ZN_MODEL_FAMILY_H
 #define ZN_MODEL_FAMILY_H
 
@@ -38,8 +38,8 @@ typedef struct zn_part {
         *prefix; // "encoder.": what the names of its parameters and values begin with; may be ""
     zn_sizes smallest; // that it takes; others are multiples of them
 
-    // Its inputs and outputs for these sizes. layout: as of a scope. One that makes no sense gives the
-    // usual ports, and `build` refuses it.
+    // Its inputs and outputs for these sizes. layout: as of a scope. One that makes no sense gives
+    // the usual ports, and `build` refuses it.
     void (*ports)(const zn_variant *variant, const char *layout, const zn_sizes *sizes,
                   zn_ports *out);
 
@@ -61,7 +61,8 @@ typedef struct zn_weight_class {
     const char *name; // for reports: "attention"
 } zn_weight_class;
 
-// What it takes to write weights of a family as a folder of their own, in few bits ('zenith convert').
+// What it takes to write weights of a family as a folder of their own, in few bits ('zenith
+// convert').
 typedef struct zn_writing {
     const char *file;          // without its ending: "model"
     const char *config;        // JSON of config.json's members that are no settings
@@ -84,21 +85,21 @@ typedef struct zn_family {
     const zn_part *parts;
     int parts_count;
 
-    // Of a variational autoencoder: its encoder with another output, "moments": the mean and after it the
-    // logarithm of the variance, twice the channels of a latent. It has the encoder's name and parameters
-    // and is none of the parts. NULL: the family has none.
+    // Of a variational autoencoder: its encoder with another output, "moments": the mean and after
+    // it the logarithm of the variance, twice the channels of a latent. It has the encoder's name
+    // and parameters and is none of the parts. NULL: the family has none.
     const zn_part *moments;
 
     // Which variants these weights can be (bit per variant; 0: not of this family) and which parts
     // are there (bit per part). Looks at names and shapes only.
     unsigned (*probe)(const zn_weights *weights, unsigned *parts);
 
-    // Where these weights have the parameter that `build` calls `name`, into dst, which is zeroed; false
-    // where it has the same name. NULL: all have.
+    // Where these weights have the parameter that `build` calls `name`, into dst, which is zeroed;
+    // false where it has the same name. NULL: all have.
     bool (*rename)(const zn_weights *weights, const char *name, zn_stored_name *dst);
 
-    // How a part of these weights is arranged (scope.h) where their metadata does not say, into dst. NULL:
-    // the usual way.
+    // How a part of these weights is arranged (scope.h) where their metadata does not say, into
+    // dst. NULL: the usual way.
     void (*layout)(const zn_weights *weights, const zn_part *part, char dst[ZN_LAYOUT_SIZE]);
 
     // How precisely the value of a node of `build` must be kept in bf16, so that the whole stays
@@ -119,8 +120,8 @@ extern const zn_family *const zn_families[];
 
 const zn_part *zn_family_part(const zn_family *family, const char *name); // NULL: it has none such
 
-// Adds the part to a graph. Inputs and outputs must have the shapes that `ports` says; a NULL among the
-// inputs, after a failure, is passed on. `scope` has the prefix of names before the part's own.
+// Adds the part to a graph. Inputs and outputs must have the shapes that `ports` says; a NULL among
+// the inputs, after a failure, is passed on. `scope` has the prefix of names before the part's own.
 void zn_part_build(const zn_part *part, const zn_scope *scope, const zn_variant *variant,
                    const zn_sizes *sizes, zn_node *const *inputs, zn_node **outputs);
 

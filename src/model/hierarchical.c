@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The autoencoders of "Benchmark Report: Zenith-Prune Architecture", for measurements and training from
-// random weights. The report has no table of layers: this is a reading (docs/ZENITH.md).
+// The autoencoders of "Benchmark Report: Zenith-Prune Architecture", for measurements and training
+// from random weights. The report has no table of layers: this is a reading (docs/ZENITH.md).
 //
 //     encoder:  conv 3x3 3->32, 2 blocks, down 32->64, 2 blocks, down 64->128, 2 blocks, 1x1 128->32
 //     decoder:  1x1 32->128, 2 blocks, up 128->64, 2 blocks, up 64->32, 2 blocks, conv 3x3 32->3
@@ -14,15 +14,17 @@
 //     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))      conv 3x3 stride 2    nearest, conv 3x3
 //     conv_linear         x + conv 3x3(relu(conv 3x3))            unshuffle, 1x1       1x1, shuffle
 //
-// zenith_wide and conv_wide are zenith_prune and conv_baseline with a latent of 128 channels, more numbers
-// than the picture has: for restoration, where what is to be taken away may be as rich as the picture.
-// conv_linear has it too: zenith_wide with convolutions in its blocks, and all else the same.
+// zenith_wide and conv_wide are zenith_prune and conv_baseline with a latent of 128 channels, more
+// numbers than the picture has: for restoration, where what is to be taken away may be as rich as
+// the picture. conv_linear has it too: zenith_wide with convolutions in its blocks, and all else
+// the same.
 //
-// The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of any size.
+// The second block of a level has its grid of tiles moved by half a tile. Tiles go over a map of
+// any size.
 //
-// Layouts of the first three: "f4" keeps the lowest 4 x 4 frequencies of each tile, in all blocks; without
-// one, all 8 x 8. Gates have the shape of all of them either way. Those with scores can have "f8s50": cells
-// of a map that change by less than 50 thousandths are left out.
+// Layouts of the first three: "f4" keeps the lowest 4 x 4 frequencies of each tile, in all blocks;
+// without one, all 8 x 8. Gates have the shape of all of them either way. Those with scores can
+// have "f8s50": cells of a map that change by less than 50 thousandths are left out.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/model/pruning.h"

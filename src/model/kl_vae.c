@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The autoencoders of Stable Diffusion and FLUX: diffusers' AutoencoderKL, the first stage of latent
-// diffusion (CompVis/latent-diffusion, black-forest-labs/flux).
+// The autoencoders of Stable Diffusion and FLUX: diffusers' AutoencoderKL, the first stage of
+// latent diffusion (CompVis/latent-diffusion, black-forest-labs/flux).
 //
 //     encoder:  conv 3->128, levels 128 256 512 512 of 2 residual blocks with a halving between, middle,
 //               norm, silu, conv -> 2 x latent, [1x1 quant_conv]; half of it is the mean, half the logarithm
@@ -13,18 +13,20 @@
 //
 // Traps
 //   - Pictures are -1 .. 1 inside, and 0 .. 1 at the port.
-//   - Latents are raw inside (docs/LATENTS.md), and the diffusion model's at the port, as of every family.
+//   - Latents are raw inside (docs/LATENTS.md), and the diffusion model's at the port, as of every
+//     family.
 //   - Halving pads on the right and below only.
 //   - The decoder has one block more in each level than the encoder.
-//   - Three sets of names: diffusers' (which `build` has); diffusers' before 2023, whose attention has
-//     query, key, value, proj_attn; the original ones, which count the decoder's levels from the picture
-//     and have the attention's matrices as 1x1 convolutions [c, c, 1, 1]. In whole checkpoints all begin with
-//     "first_stage_model." or "vae.".
-//   - How many groups the norms have is not in the tensors: config.json says it, and all published ones
-//     have 32. A layout "g8l1q" says: 8 groups, 1 block in an encoder's level, with quant convolutions.
-//     "g8l1qw16-32-64-64" also says the channels of the four levels, for a network that has no weights yet.
-//   - SD and SDXL have the same names and shapes, and so have SD3 and FLUX: config.json tells them by the
-//     latents' scale.
+//   - Three sets of names: diffusers' (which `build` has); diffusers' before 2023, whose attention
+//     has query, key, value, proj_attn; the original ones, which count the decoder's levels from
+//     the picture and have the attention's matrices as 1x1 convolutions [c, c, 1, 1]. In whole
+//     checkpoints all begin with "first_stage_model." or "vae.".
+//   - How many groups the norms have is not in the tensors: config.json says it, and all published
+//     ones have 32. A layout "g8l1q" says: 8 groups, 1 block in an encoder's level, with quant
+//     convolutions. "g8l1qw16-32-64-64" also says the channels of the four levels, for a network
+//     that has no weights yet.
+//   - SD and SDXL have the same names and shapes, and so have SD3 and FLUX: config.json tells them
+//     by the latents' scale.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/model/settings.h"

@@ -3,13 +3,15 @@
 //
 // A model NAME lies in a folder as
 //     NAME_PART.safetensors                    as published; parts may be missing
-//     NAME.safetensors                         all parts in one file, as 'zenith diffae join' writes it
+//     NAME.safetensors                         all parts in one file, as 'zenith diffae join'
+//                                              writes it
 //     NAME/PART.safetensors                    as we ship ours
 //     NAME/                                    in diffusers' layout
 // or the folder is itself one of the last two. In place of each file there may be shards
-// (PART.safetensors.index.json beside them), or a folder NAME/PART/ with either. Which parts there can
-// be, the families say. A folder with a model_index.json is one of several models (pipeline.h), of which the
-// one is taken that a family knows. One file alone is one of the parts; which, the families tell from its tensors.
+// (PART.safetensors.index.json beside them), or a folder NAME/PART/ with either. Which parts there
+// can be, the families say. A folder with a model_index.json is one of several models (pipeline.h),
+// of which the one is taken that a family knows. One file alone is one of the parts; which, the
+// families tell from its tensors.
 #include "src/model/locate.h"
 
 #include "src/base/os.h"
@@ -21,7 +23,8 @@
 
 enum { SEARCH_PATH = 4, MOST_PREFIXES = 32, MOST_NAMINGS = 64 };
 
-// FOLDER/RELATIVE, where each ".." that begins the latter takes a name off the former, which has no links.
+// FOLDER/RELATIVE, where each ".." that begins the latter takes a name off the former, which has no
+// links.
 static void join(const char *folder, const char *relative, char path[ZN_PATH_SIZE])
 {
     size_t length = strlen(folder);
@@ -81,7 +84,8 @@ static zenith_status open_parts(const zn_family *family, const char *folder, con
     return zn_fail(err, status == ZENITH_NOT_FOUND ? ZENITH_BAD_FILE : status, "%s", why.text);
 }
 
-// The same for the family of a name, or, where it is not known, for the one that knows what it finds.
+// The same for the family of a name, or, where it is not known, for the one that knows what it
+// finds.
 static zenith_status open_any_parts(const char *name, const char *folder, const char *stem,
                                     zn_weights **out, zn_error *err)
 {

@@ -334,7 +334,8 @@ const char *zn_model_calibration_problem(const zn_model *model)
     return model->calibration_problem;
 }
 
-// A calibration that does not fit, or is broken, is as good as none; one's own that is broken is told.
+// A calibration that does not fit, or is broken, is as good as none; one's own that is broken is
+// told.
 static zenith_status find_calibration(zn_model *model, const zn_model_request *request,
                                       zn_error *err)
 {

@@ -7,8 +7,8 @@
 //
 // As 8-bit floats only weights that are multiplied with maps are written, by convolutions and
 // matrices; they are nearly all bytes of a network. Each has a scale, which is a power of two: bf16
-// then holds scale times number exactly. docs/PRECISION.md has what that costs, format/tensor/weight_scale.h
-// the names.
+// then holds scale times number exactly. docs/PRECISION.md has what that costs,
+// format/tensor/weight_scale.h the names.
 #include "src/model/model.h"
 
 #include "src/base/memory.h"
@@ -277,7 +277,8 @@ static zenith_status write_in(const zn_model *model, const zn_part *only, const 
     return write_file(model, only, file, type, err);
 }
 
-// Parts of a model with a config of its own share tensors, and are nothing without the config: they stay together.
+// Parts of a model with a config of its own share tensors, and are nothing without the config: they
+// stay together.
 zenith_status zn_model_write(const zn_model *model, const char *path, zn_type type, zn_error *err)
 {
     if (!zn_path_is_directory(path)) return write_file(model, NULL, path, type, err);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of a model as a set of weights has them, in any stored form: which there are and what shapes
-// they have comes from the network itself, built for its smallest sizes. Nothing is computed with these
-// weights, so forms that no product reads are listed too.
+// The parameters of a model as a set of weights has them, in any stored form: which there are and
+// what shapes they have comes from the network itself, built for its smallest sizes. Nothing is
+// computed with these weights, so forms that no product reads are listed too.
 #ifndef ZN_MODEL_PARAMETER_LIST_H
 #define ZN_MODEL_PARAMETER_LIST_H
 
@@ -30,8 +30,8 @@ typedef struct zn_parameter_list {
     char layouts[ZN_MOST_PARTS][ZN_LAYOUT_SIZE];
 } zn_parameter_list;
 
-// Of families that have `writing`. *out must stay where it is. ZENITH_UNSUPPORTED for weights of others; ZENITH_BAD_FILE where a parameter is missing or
-// misshapen.
+// Of families that have `writing`. *out must stay where it is. ZENITH_UNSUPPORTED for weights of
+// others; ZENITH_BAD_FILE where a parameter is missing or misshapen.
 zenith_status zn_parameter_list_make(const zn_weights *weights, zn_parameter_list *out,
                                      zn_error *err);
 void zn_parameter_list_free(zn_parameter_list *list); // a zeroed one is fine

@@ -166,7 +166,8 @@ static zenith_status find_model(const zn_pipeline *pipeline, const wanted *which
                    names);
 }
 
-// Without a name the autoencoder is meant, if there is one: most that is done with a folder is done by it.
+// Without a name the autoencoder is meant, if there is one: most that is done with a folder is done
+// by it.
 zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, zn_weights **out,
                                 zn_error *err)
 {

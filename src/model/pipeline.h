@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline: a folder of several models that work together, by its model_index.json. Each component
-// is a folder with weights (one file or shards) or without (a tokenizer, a schedule), and its own model.
+// A pipeline: a folder of several models that work together, by its model_index.json. Each
+// component is a folder with weights (one file or shards) or without (a tokenizer, a schedule), and
+// its own model.
 #ifndef ZN_MODEL_PIPELINE_H
 #define ZN_MODEL_PIPELINE_H
 
@@ -30,9 +31,9 @@ zenith_status zn_pipeline_path(const zn_pipeline *pipeline, const char *name,
 zenith_status zn_pipeline_weights(const zn_pipeline *pipeline, const char *name, zn_weights **out,
                                   zn_error *err);
 
-// The weights of the one component that is the variant `model`; where that is NULL, of the one autoencoder, or
-// else of the one component that some family knows.
-// ZENITH_NOT_FOUND and ZENITH_AMBIGUOUS name the components.
+// The weights of the one component that is the variant `model`; where that is NULL, of the one
+// autoencoder, or else of the one component that some family knows. ZENITH_NOT_FOUND and
+// ZENITH_AMBIGUOUS name the components.
 zenith_status zn_pipeline_model(const zn_pipeline *pipeline, const char *model, zn_weights **out,
                                 zn_error *err);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ports: what goes into a part of a model and what comes out of it, by name. Kinds of values are those
-// of src/op/token/token_ops.h.
+// Ports: what goes into a part of a model and what comes out of it, by name. Kinds of values are
+// those of src/op/token/token_ops.h.
 #ifndef ZN_MODEL_PORTS_H
 #define ZN_MODEL_PORTS_H
 
@@ -35,8 +35,8 @@ static inline zn_ports zn_ports_one_to_one(zn_port input, zn_port output)
         .inputs = {input}, .outputs = {output}, .inputs_count = 1, .outputs_count = 1};
 }
 
-// Which step of a clip a part computes. Families of video have a network for each: the first step has
-// no past, and the next ones read what it left in states (src/graph/states.h).
+// Which step of a clip a part computes. Families of video have a network for each: the first step
+// has no past, and the next ones read what it left in states (src/graph/states.h).
 typedef enum zn_step {
     ZN_STEP_ALONE = 0, // a picture by itself: nothing is kept
     ZN_STEP_FIRST,     // the first pictures of a clip
@@ -50,8 +50,9 @@ typedef struct zn_sizes {
     zn_step step;
     bool own_times; // each token has a timestep of its own: training. Else one for all
     bool masked;    // a map says which tokens are there, the rest is padding: training
-    // Several sequences or pictures in one run, which do not see each other, so that weights are read once for all of
-    // them: training. 0: one. They lie beside each other, as columns of a map [1, tokens, items, channels].
+    // Several sequences or pictures in one run, which do not see each other, so that weights are
+    // read once for all of them: training. 0: one. They lie beside each other, as columns of a map
+    // [1, tokens, items, channels].
     int64_t items;
 } zn_sizes;
 

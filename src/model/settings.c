@@ -20,8 +20,8 @@ static bool fits(const zn_setting *setting, double number)
            (setting->fraction || number == floor(number));
 }
 
-// Digits with at most one point among them, up to a space or the end; so many that the number is exact, or
-// the nearest.
+// Digits with at most one point among them, up to a space or the end; so many that the number is
+// exact, or the nearest.
 static bool read_number(const char *text, size_t length, double *out)
 {
     double digits = 0, divisor = 1;

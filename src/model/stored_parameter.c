@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-// A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions of 1 after
-// those that are wanted; and a vector as a row [1, c].
+// A matrix may be stored as the weights of a 1x1 convolution, a gain as [c, 1, 1]: with dimensions
+// of 1 after those that are wanted; and a vector as a row [1, c].
 static bool shape_fits(const zn_shape *found, const zn_shape *wanted)
 {
     if (found->rank < wanted->rank) return false;
@@ -119,8 +119,8 @@ typedef struct stored_rows {
     size_t width; // columns that are meant
 } stored_rows;
 
-// Some columns. Those of a type of ours without scales are read alone, so that other pages of the file are not
-// touched; else each row is read whole.
+// Some columns. Those of a type of ours without scales are read alone, so that other pages of the
+// file are not touched; else each row is read whole.
 static void read_columns(const zn_row_source *base, int64_t begin, int64_t end, float *dst)
 {
     const stored_rows *rows = (const stored_rows *)base;
@@ -197,8 +197,8 @@ static void offer_fours(stored_rows *rows)
                                   .offsets = four.offsets};
 }
 
-// What products in 8 bits take as it is. Features that were rotated together are of use together; panels lie as they
-// are used where all columns are meant.
+// What products in 8 bits take as it is. Features that were rotated together are of use together;
+// panels lie as they are used where all columns are meant.
 static void offer_bytes(stored_rows *rows, int64_t count)
 {
     const zn_stored_weight *weight = &rows->weight;

@@ -39,8 +39,8 @@ enum { RULES = 4, PIXELS = -1 }; // the encoder's input counts as layer -1
 typedef struct numbers {
     int64_t pool; // channels inside the pooling branch of blocks at latent resolution; 0: none
     precision_rule encoder[RULES], decoder[RULES];
-    // In f32 the encoder's convolutions are direct ones: it multiplies small differences so much that
-    // any other order of sums than PyTorch's leaves the published bound.
+    // In f32 the encoder's convolutions are direct ones: it multiplies small differences so much
+    // that any other order of sums than PyTorch's leaves the published bound.
     bool direct_encoder;
 } numbers;
 

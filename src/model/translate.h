@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of tensors in another set of names, from the front, some segments at a time. A segment is what ends with
-// a dot.
+// Names of tensors in another set of names, from the front, some segments at a time. A segment is
+// what ends with a dot.
 #ifndef ZN_MODEL_TRANSLATE_H
 #define ZN_MODEL_TRANSLATE_H
 
@@ -20,7 +20,8 @@ size_t zn_translate_known(const zn_translation *set, const char *name,
                           char dst[ZN_NAME_SIZE]);                     // 0: none
 size_t zn_translate_segment(const char *name, char dst[ZN_NAME_SIZE]); // it stays as it is
 
-// Which of ours are one tensor in a file, by rows: whose names have `ours` in them are piece `piece` of it.
+// Which of ours are one tensor in a file, by rows: whose names have `ours` in them are piece
+// `piece` of it.
 typedef struct zn_name_piece {
     const char *ours; // NULL after the last
     int piece, pieces;
@@ -33,8 +34,8 @@ typedef struct zn_name_set {
     const zn_name_piece *pieces; // NULL: each tensor is one of ours
 } zn_name_set;
 
-// Where the file has the tensor that `build` calls `name`, by the first set that has it, into dst. False: none
-// has.
+// Where the file has the tensor that `build` calls `name`, by the first set that has it, into dst.
+// False: none has.
 bool zn_translate_find(const zn_weights *weights, const zn_name_set *sets, int count,
                        const char *name, zn_stored_name *dst);
 

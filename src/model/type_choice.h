@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which types a network's values are stored and multiplied: as its calibration says (8 bits), and as its
-// family says (what bf16 needs beyond it). Inference asks for it, and so does training that rounds as inference
-// will.
+// In which types a network's values are stored and multiplied: as its calibration says (8 bits),
+// and as its family says (what bf16 needs beyond it). Inference asks for it, and so does training
+// that rounds as inference will.
 #ifndef ZN_MODEL_TYPE_CHOICE_H
 #define ZN_MODEL_TYPE_CHOICE_H
 

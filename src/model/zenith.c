@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Zenith's own autoencoders of Stable Diffusion and FLUX latents: TAESD's blocks where they are cheap,
-// and none at the picture's full resolution, whose pixels come out of channels.
+// Zenith's own autoencoders of Stable Diffusion and FLUX latents: TAESD's blocks where they are
+// cheap, and none at the picture's full resolution, whose pixels come out of channels.
 //
 //     decoder:  3 tanh(x/3), conv latent->w0, relu, blocks,
 //               [nearest x2, conv, blocks] for each further stage, conv -> 3 f f, pixel shuffle f
@@ -10,12 +10,12 @@
 //               conv -> latent
 //
 // Which stages there are is the layout: "64x3 64x3 32x1" is three blocks of 64 channels at the
-// latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest of
-// the factor 8. "64x3w8" has Walsh skips: instead of its input x a block adds
-// S(x) = W soft((1 + g) W x, t) on tiles of 8x8 (or 16x16) pixels, every other block's half a tile
-// further; with g = t = 0, as they begin, that is x. Weights carry it in their metadata (zenith.encoder, zenith.decoder); without it a
-// variant has its usual one. Blocks that were pruned are narrower inside than outside: only their
-// weights say so.
+// latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest
+// of the factor 8. "64x3w8" has Walsh skips: instead of its input x a block adds S(x) = W soft((1 +
+// g) W x, t) on tiles of 8x8 (or 16x16) pixels, every other block's half a tile further; with g = t
+// = 0, as they begin, that is x. Weights carry it in their metadata (zenith.encoder,
+// zenith.decoder); without it a variant has its usual one. Blocks that were pruned are narrower
+// inside than outside: only their weights say so.
 //
 // Traps
 //   - Layers are numbered as TAESD's are, so that a layer which both have has one name (its weights

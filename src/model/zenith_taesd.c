@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The autoencoders of "Zenith-TAESD: Architecture & Performance Analysis", layer by layer as it tables
-// them, for measurements and training from random weights. docs/ZENITH.md has the tables, what was read
-// into them where they are silent, and what came of it.
+// The autoencoders of "Zenith-TAESD: Architecture & Performance Analysis", layer by layer as it
+// tables them, for measurements and training from random weights. docs/ZENITH.md has the tables,
+// what was read into them where they are silent, and what came of it.
 //
 //                        vanilla          taesd            lite                    spectral
 //     stem      3->64    3x3              3x3              1x1                     linear
@@ -17,8 +17,8 @@
 //     up                 nearest, 3x3     nearest, 3x3     1x1, shuffle            linear, shuffle
 //     out       64->3    nearest, 3x3     nearest, 3x3     up 64->64, 1x1          up 64->64, linear
 //
-// Traps: all but vanilla have gates over whole rows and columns, so weights are for one size of picture,
-// square and a power of two; they tell which. The names of layers are this file's.
+// Traps: all but vanilla have gates over whole rows and columns, so weights are for one size of
+// picture, square and a power of two; they tell which. The names of layers are this file's.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/nn/layers.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of diffusion autoencoders. Names are those of the published checkpoints. The value of a block is
-// the node with the block's name.
+// The blocks of diffusion autoencoders. Names are those of the published checkpoints. The value of
+// a block is the node with the block's name.
 #ifndef ZN_NN_DIFFAE_BLOCKS_H
 #define ZN_NN_DIFFAE_BLOCKS_H
 
@@ -28,17 +28,19 @@ typedef struct zn_nn_diffae_residual {
     zn_node *gain, *offset;
 } zn_nn_diffae_residual;
 
-// s + out_layers.3(silu(norm(r))), r = in_layers.2(resample(silu(in_layers.0(x)))), or s + r without the second
-// half; s is resample(x), by skip_connection where the channels change.
+// s + out_layers.3(silu(norm(r))), r = in_layers.2(resample(silu(in_layers.0(x)))), or s + r
+// without the second half; s is resample(x), by skip_connection where the channels change.
 zn_node *zn_nn_diffae_residual_block(const zn_scope *scope, const char *name, zn_node *x,
                                      const zn_nn_diffae_residual *is);
 
-// x + proj_out(attention(q, k, v)): one head, every pixel a token; q, k and v are thirds of qkv(norm(x)).
+// x + proj_out(attention(q, k, v)): one head, every pixel a token; q, k and v are thirds of
+// qkv(norm(x)).
 zn_node *zn_nn_diffae_attention(const zn_scope *scope, const char *name, zn_node *x);
 
-// s + proj_out(silu(gate) * state): state is the sum of four scans of maps, along rows and along columns, forth and back, in each of
-// which a pixel takes logistic(t) of the value and keeps 1 - logistic(t) of the state; value, gate and both t are
-// quarters of in_proj(norm(x)). s is x, by skip_connection where the channels change. Its time grows with the pixels.
+// s + proj_out(silu(gate) * state): state is the sum of four scans of maps, along rows and along
+// columns, forth and back, in each of which a pixel takes logistic(t) of the value and keeps 1 -
+// logistic(t) of the state; value, gate and both t are quarters of in_proj(norm(x)). s is x, by
+// skip_connection where the channels change. Its time grows with the pixels.
 zn_node *zn_nn_diffae_scan(const zn_scope *scope, const char *name, zn_node *x, int64_t channels);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct zn_nn_conv_shape {
 } zn_nn_conv_shape;
 zn_node *zn_nn_conv(const zn_scope *scope, const char *name, zn_node *x, zn_nn_conv_shape shape);
 
-// A product with NAME.weight [channels, those of x], and NAME.bias where there is one: x is a map, a
-// sequence or a vector.
+// A product with NAME.weight [channels, those of x], and NAME.bias where there is one: x is a map,
+// a sequence or a vector.
 zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64_t channels,
                       bool bias);
 
@@ -30,9 +30,9 @@ zn_node *zn_nn_linear(const zn_scope *scope, const char *name, zn_node *x, int64
 typedef struct zn_nn_units {
     int64_t count, width;
 } zn_nn_units;
-// Products without bias that the scope's share has a part of. By rows: the result has its units of the channels. By
-// columns: x has its units of the channels that go in, and the products are summed over all shares; what one alone
-// has made is called NAME.share, and is worth keeping in f32.
+// Products without bias that the scope's share has a part of. By rows: the result has its units of
+// the channels. By columns: x has its units of the channels that go in, and the products are summed
+// over all shares; what one alone has made is called NAME.share, and is worth keeping in f32.
 zn_node *zn_nn_linear_rows(const zn_scope *scope, const char *name, zn_node *x, zn_nn_units units);
 zn_node *zn_nn_linear_columns(const zn_scope *scope, const char *name, zn_node *x,
                               zn_nn_units units, int64_t channels);

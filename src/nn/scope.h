@@ -28,7 +28,8 @@ typedef struct zn_scope {
     bool direct;        // of convolutions: see zn_conv2d_attributes
     bool int8;          // of linear layers: see zn_linear_attributes
     const char *layout; // of a family whose weights say how they are arranged; NULL: the usual one
-    // What this process has of the network, and how it gets a part of a matrix; NULL, both: the whole.
+    // What this process has of the network, and how it gets a part of a matrix; NULL, both: the
+    // whole.
     const zn_share *share;
     zn_node *(*part)(void *cookie, zn_graph *graph, const char *name, const zn_shape *shape,
                      const zn_cut *cut);

@@ -11,7 +11,8 @@
 //     pool: largest of 3x3 at every second pixel
 //
 // Traps
-//   - The first convolution has no padding: so the mean may be subtracted before it, or folded into it.
+//   - The first convolution has no padding: so the mean may be subtracted before it, or folded into
+//     it.
 //   - Caffe rounds the sizes of pooled maps up.
 //   - The order of colours is Caffe's, blue first; the exchange is the convolution "pixels" here.
 #include "src/nn/squeezenet.h"

@@ -42,7 +42,8 @@ zn_node *zn_nn_gated_forward(const zn_scope *scope, const zn_nn_gated_names *nam
     return zn_nn_linear_columns(scope, names->down, x, units, channels);
 }
 
-// Of many channels each: features that a quantised matrix has rotated together (format/tensor/convrot.h) stay together.
+// Of many channels each: features that a quantised matrix has rotated together
+// (format/tensor/convrot.h) stay together.
 zn_nn_units zn_nn_inner_units(const zn_scope *scope, int64_t inner)
 {
     const int64_t shares = scope->share ? scope->share->count : 1;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators: the table, and by folder their attributes and the builders that models use. A builder
-// adds one node (zn_group_norm three) and returns it, or NULL after a failure; see graph.h.
+// The operators: the table, and by folder their attributes and the builders that models use. A
+// builder adds one node (zn_group_norm three) and returns it, or NULL after a failure; see graph.h.
 #ifndef ZN_OP_OPS_H
 #define ZN_OP_OPS_H
 

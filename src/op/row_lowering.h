@@ -34,8 +34,8 @@ static inline zn_rows zn_rows_taken(int taken, zn_rows out)
     return (zn_rows){out.begin * taken, out.end * taken};
 }
 
-// The sum of products of two pieces of rows, made as eight sums in a fixed order. Products of floats
-// are exact in double.
+// The sum of products of two pieces of rows, made as eight sums in a fixed order. Products of
+// floats are exact in double.
 double zn_row_product(const float *a, const float *b, size_t count);
 
 // `rows` and `flops` of barriers: every row, and an operation for each element of input 0.

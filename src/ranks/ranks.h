@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several processes that work together: in training each has a part of every batch, in generation a part of
-// every layer, and what they have is summed. ranks_mpi.c does it with MPI; ranks_one.c is built instead without
-// it and knows one process only. One call at a time, on whichever thread.
+// Several processes that work together: in training each has a part of every batch, in generation a
+// part of every layer, and what they have is summed. ranks_mpi.c does it with MPI; ranks_one.c is
+// built instead without it and knows one process only. One call at a time, on whichever thread.
 #ifndef ZN_RANKS_RANKS_H
 #define ZN_RANKS_RANKS_H
 

@@ -5,8 +5,8 @@
 // A run that fails leaves MPI as it is: its launcher then ends the
 // other processes, which would wait for this one.
 //
-// A sum is made in two exchanges of as many bytes as the block has: rank j gets everyone's part j and
-// adds these up in the order of the ranks, then everyone gets the sums of all parts.
+// A sum is made in two exchanges of as many bytes as the block has: rank j gets everyone's part j
+// and adds these up in the order of the ranks, then everyone gets the sums of all parts.
 #include "src/ranks/ranks.h"
 
 #include "src/base/memory.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// NaN and infinity have an exponent of ones. Adding one to the exponent carries into the place of the
-// sign for them and for nothing else, so a loop without branches gathers those bits: compilers make
-// vectors of it, and it is as fast as memory.
+// NaN and infinity have an exponent of ones. Adding one to the exponent carries into the place of
+// the sign for them and for nothing else, so a loop without branches gathers those bits: compilers
+// make vectors of it, and it is as fast as memory.
 #include "src/tensor/finite.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrices of weights [outputs, inputs] in 8 or in 4 bits, laid out as products read them, in memory and in
-// files alike:
+// Matrices of weights [outputs, inputs] in 8 or in 4 bits, laid out as products read them, in
+// memory and in files alike:
 //
 //     8 bits   [panel][k / 4][32 outputs][4 of k]        a byte with a sign, -127 .. 127
 //     4 bits   [panel][k / 8][32 outputs][4 of k]        two numbers u, 0 .. 15: k = 8j + i in the low half of
@@ -13,18 +13,20 @@
 //
 //     weight = q * scale of the row,     q = the byte (8 bits), (u - 8) * m (4 bits)
 //
-// A panel is 32 outputs. Outputs are filled up to whole panels, inputs to 128, so that each array is a
-// multiple of 64 bytes; what is beyond them is zero (u = 8). A product multiplies the bytes q: 4 bits become 8 without a floating number, and the sums are exact.
+// A panel is 32 outputs. Outputs are filled up to whole panels, inputs to 128, so that each array
+// is a multiple of 64 bytes; what is beyond them is zero (u = 8). A product multiplies the bytes q:
+// 4 bits become 8 without a floating number, and the sums are exact.
 //
-// Others' 4 bits (four_panels.h), in memory only, have no steps but two numbers for each `group` inputs of an output:
+// Others' 4 bits (four_panels.h), in memory only, have no steps but two numbers for each `group`
+// inputs of an output:
 //
 //     factors  [panel][k / group][32 outputs]            s16
 //     offsets  [panel][k / group][32 outputs]            s16; or none, which is 128
 //
 //     q = bounded(((256 v * factor + 2^14) >> 15) + offset) >> 8,     v = levels[u], bounded to 16 bits
 //
-// Rotated weights stand for W R, where R rotates each run of `rotated_by` inputs (convrot.h); tokens are rotated
-// likewise before they are rounded, since (x R) (W R)^T = x W^T.
+// Rotated weights stand for W R, where R rotates each run of `rotated_by` inputs (convrot.h);
+// tokens are rotated likewise before they are rounded, since (x R) (W R)^T = x W^T.
 #ifndef ZN_TENSOR_PANELS_H
 #define ZN_TENSOR_PANELS_H
 
@@ -68,7 +70,8 @@ void zn_panels_read(const zn_panels *panels, int64_t output, float *dst);
 int zn_panels_byte(const zn_panels *panels, int64_t padded_inputs, int64_t output, int64_t k);
 void zn_panels_read_bytes(const zn_panels *panels, int64_t output, int8_t *dst);
 
-// The byte q of others' 4 bits, from v, a factor and an offset. The product is rounded as one instruction of x86 does it.
+// The byte q of others' 4 bits, from v, a factor and an offset. The product is rounded as one
+// instruction of x86 does it.
 static inline int zn_four_byte(int level, int factor, int offset)
 {
     int sum = ((256 * level * factor + (1 << 14)) >> 15) + offset;
@@ -76,7 +79,8 @@ static inline int zn_four_byte(int level, int factor, int offset)
     return sum >> 8;
 }
 
-// The outputs [first, first + count) as panels of their own, where they begin at a whole panel; else false.
+// The outputs [first, first + count) as panels of their own, where they begin at a whole panel;
+// else false.
 bool zn_panels_slice(const zn_panels *panels, int64_t first, int64_t count, zn_panels *out);
 
 #endif

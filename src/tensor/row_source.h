@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constants whose numbers are no array of a type: matrices of weights that a file has in fewer bits. A tensor
-// with a row source has `data` NULL and the type f32, which is what its rows are read as.
+// Constants whose numbers are no array of a type: matrices of weights that a file has in fewer
+// bits. A tensor with a row source has `data` NULL and the type f32, which is what its rows are
+// read as.
 #ifndef ZN_TENSOR_ROW_SOURCE_H
 #define ZN_TENSOR_ROW_SOURCE_H
 

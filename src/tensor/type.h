@@ -33,9 +33,8 @@ size_t zn_type_size(zn_type type);      // bytes of one element
 const char *zn_type_name(zn_type type); // "f32", "bf16", ...
 
 // One element as f32 and back, at any address. Storing rounds to nearest even and saturates
-// integers (NaN becomes 0); what is too large becomes infinity, in f8_e4m3 the largest number (448),
-// as in PyTorch 2.13.
-// Quantised values are scaled by callers.
+// integers (NaN becomes 0); what is too large becomes infinity, in f8_e4m3 the largest number
+// (448), as in PyTorch 2.13. Quantised values are scaled by callers.
 float zn_type_load(zn_type type, const void *src, size_t index);
 void zn_type_store(zn_type type, void *dst, size_t index, float value);
 

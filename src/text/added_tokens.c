@@ -48,8 +48,8 @@ void zn_added_tokens_free(zn_added_tokens *set)
     *set = (zn_added_tokens){0};
 }
 
-// Of the tokens [*begin, *end), which agree in their first `depth` bytes and are longer than that, those
-// whose next byte is `byte`.
+// Of the tokens [*begin, *end), which agree in their first `depth` bytes and are longer than that,
+// those whose next byte is `byte`.
 static void narrow(const zn_added_tokens *set, size_t *begin, size_t *end, size_t depth,
                    uint8_t byte)
 {

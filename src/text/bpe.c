@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A merge takes the left symbol's place, and the right symbol dies, so a place means one symbol for
-// good. A pair in the heap may have changed since it was put there: its rank then differs from that of
-// the pair that is there now, because ranks are unique, and it is passed over.
+// good. A pair in the heap may have changed since it was put there: its rank then differs from that
+// of the pair that is there now, because ranks are unique, and it is passed over.
 #include "src/text/bpe.h"
 
 #include "src/base/memory.h"
@@ -17,8 +17,8 @@ struct zn_symbol {
     uint32_t before, after; // places, or NOWHERE
 };
 
-// Each merge takes a pair out and puts at most two in, and there are fewer merges than bytes; so three
-// times the bytes is room enough.
+// Each merge takes a pair out and puts at most two in, and there are fewer merges than bytes; so
+// three times the bytes is room enough.
 static void heap_put(zn_bpe *bpe, uint64_t value)
 {
     size_t at = bpe->waiting++;

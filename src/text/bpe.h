@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Byte-pair encoding of one word: its bytes are symbols; the pair with the smallest rank is merged, the
-// leftmost of equal ones first, until no pair is a merge. Pairs wait in a heap, so n bytes take
+// Byte-pair encoding of one word: its bytes are symbols; the pair with the smallest rank is merged,
+// the leftmost of equal ones first, until no pair is a merge. Pairs wait in a heap, so n bytes take
 // n log n steps, whatever the word.
 #ifndef ZN_TEXT_BPE_H
 #define ZN_TEXT_BPE_H

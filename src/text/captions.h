@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts out of files, for training a tokenizer: the lines of a text file, or the "caption" and "captions" of
-// each line of a .jsonl file. Empty texts are left out.
+// Texts out of files, for training a tokenizer: the lines of a text file, or the "caption" and
+// "captions" of each line of a .jsonl file. Empty texts are left out.
 #ifndef ZN_TEXT_CAPTIONS_H
 #define ZN_TEXT_CAPTIONS_H
 
@@ -21,8 +21,8 @@ typedef struct zn_captions {
     zn_arena arena;
 } zn_captions;
 
-// `where` names the file in messages, and its ending decides: .jsonl, or text. A line that is not UTF-8, or of
-// a .jsonl file no object with a caption, is ZENITH_BAD_FILE, with its number.
+// `where` names the file in messages, and its ending decides: .jsonl, or text. A line that is not
+// UTF-8, or of a .jsonl file no object with a caption, is ZENITH_BAD_FILE, with its number.
 zenith_status zn_captions_read(zn_captions *captions, zn_bytes file, const char *where,
                                atomic_int *cancel, zn_error *err);
 void zn_captions_free(zn_captions *captions);

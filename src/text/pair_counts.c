@@ -33,7 +33,8 @@ static zenith_status grow(zn_pair_counts *counts, zn_error *err)
 
 static zenith_status note_place(zn_pair_counts *counts, zn_pair *pair, uint32_t word, zn_error *err)
 {
-    // A word's pairs are added one after the other, so a word that has the pair twice is the last noted.
+    // A word's pairs are added one after the other, so a word that has the pair twice is the last
+    // noted.
     if (pair->places && counts->places[pair->places - 1].word == word) return ZENITH_OK;
     if (counts->place_count >= UINT32_MAX - 1)
         return zn_fail(err, ZENITH_LIMIT, "too many words to train on");
@@ -118,7 +119,8 @@ zenith_status zn_pair_counts_best(zn_pair_counts *counts, zn_pair *out, bool *fo
             *found = true;
             return ZENITH_OK;
         }
-        // Too large: back with what it is. (Too small: another entry of the pair has come up already.)
+        // Too large: back with what it is. (Too small: another entry of the pair has come up
+        // already.)
         if (pair->count > 0 && pair->count < entry.count)
             ZN_TRY(zn_pair_counts_offer(counts, entry.left, entry.right, err));
     }

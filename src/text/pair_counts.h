@@ -3,10 +3,10 @@
 //
 // How often each pair of symbols occurs, and in which words: what training a vocabulary goes by.
 //
-// The most frequent pair comes from a heap whose entries may be out of date. A count only falls between
-// the steps in which its pair is new, so an entry that is out of date is too large: it is put back with
-// the true count when it comes up. Of equal counts the smaller ids come first, so the order does not
-// depend on how the pairs are stored.
+// The most frequent pair comes from a heap whose entries may be out of date. A count only falls
+// between the steps in which its pair is new, so an entry that is out of date is too large: it is
+// put back with the true count when it comes up. Of equal counts the smaller ids come first, so the
+// order does not depend on how the pairs are stored.
 #ifndef ZN_TEXT_PAIR_COUNTS_H
 #define ZN_TEXT_PAIR_COUNTS_H
 

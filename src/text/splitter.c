@@ -124,8 +124,8 @@ void zn_splitter_free(zn_splitter *splitter)
     zn_free(splitter);
 }
 
-// The steps left to a pattern that is not known, and where the last callout was: between two callouts
-// lie as many steps as characters were passed.
+// The steps left to a pattern that is not known, and where the last callout was: between two
+// callouts lie as many steps as characters were passed.
 typedef struct step_count {
     size_t left, last;
 } step_count;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// tokenizer.json. Every field that changes ids is read or, where it asks for something else than this
-// tokenizer does, refused. "truncation" and "padding" are of the caller; a post-processor that adds
-// tokens is refused.
+// tokenizer.json. Every field that changes ids is read or, where it asks for something else than
+// this tokenizer does, refused. "truncation" and "padding" are of the caller; a post-processor that
+// adds tokens is refused.
 #include "src/text/tokenizer_json.h"
 
 #include <string.h>

@@ -86,7 +86,8 @@ static zenith_status choose_pattern(const char *pre, const char **out, zn_error 
     return ZENITH_OK;
 }
 
-// Types as GGUF numbers them: 3 is control, 4 is user-defined; both are cut out of a text as they stand.
+// Types as GGUF numbers them: 3 is control, 4 is user-defined; both are cut out of a text as they
+// stand.
 static zenith_status read_tokens(const zn_tokenizer_arrays *arrays, zn_tokenizer *tokenizer,
                                  zn_error *err)
 {

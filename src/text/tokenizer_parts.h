@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tokenizer from inside, for the files that make one: create with the number of tokens and merges, add
-// tokens, then merges, then added tokens, then finish.
+// A tokenizer from inside, for the files that make one: create with the number of tokens and
+// merges, add tokens, then merges, then added tokens, then finish.
 #ifndef ZN_TEXT_TOKENIZER_PARTS_H
 #define ZN_TEXT_TOKENIZER_PARTS_H
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// qwen.tiktoken. The file has no merges: there, any two neighbours whose bytes together are a token may
-// join, the smallest rank first. That is the same as one merge for each token. Say that two neighbours
-// are together the token T. No join crossed their ends, so what happened inside was what happens to T's
-// bytes alone; and that always comes to the same two parts. So each token's bytes are encoded with the
-// merges of the tokens before it, and the two symbols that are left are its merge. A token that leaves
-// more than two can never come up, and has no merge.
+// qwen.tiktoken. The file has no merges: there, any two neighbours whose bytes together are a token
+// may join, the smallest rank first. That is the same as one merge for each token. Say that two
+// neighbours are together the token T. No join crossed their ends, so what happened inside was what
+// happens to T's bytes alone; and that always comes to the same two parts. So each token's bytes
+// are encoded with the merges of the tokens before it, and the two symbols that are left are its
+// merge. A token that leaves more than two can never come up, and has no merge.
 #include "src/text/bpe.h"
 #include "src/text/lines.h"
 #include "src/text/tokenizer_parts.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word is a row of symbols in one block; a merge rewrites the rows of the words that have the pair and
-// corrects the counts of their pairs.
+// A word is a row of symbols in one block; a merge rewrites the rows of the words that have the
+// pair and corrects the counts of their pairs.
 #include "src/text/tokenizer_train.h"
 
 #include "src/base/memory.h"

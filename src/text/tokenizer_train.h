@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the vocabulary of a byte-level BPE from texts, such as the captions of a training set: the most
-// frequent pair of neighbours within words becomes a token, again and again. Texts are normalised and
-// split as the tokenizer does it. Of pairs that are equally frequent the one with the smaller left id comes
-// first, then that with the smaller right id; bytes are ids 0 to 255. The result is a tokenizer.json, which zn_tokenizer_parse_json and the
-// Hugging Face library read; its bytes depend on the texts alone.
+// Makes the vocabulary of a byte-level BPE from texts, such as the captions of a training set: the
+// most frequent pair of neighbours within words becomes a token, again and again. Texts are
+// normalised and split as the tokenizer does it. Of pairs that are equally frequent the one with
+// the smaller left id comes first, then that with the smaller right id; bytes are ids 0 to 255. The
+// result is a tokenizer.json, which zn_tokenizer_parse_json and the Hugging Face library read; its
+// bytes depend on the texts alone.
 #ifndef ZN_TEXT_TOKENIZER_TRAIN_H
 #define ZN_TEXT_TOKENIZER_TRAIN_H
 
@@ -24,9 +25,10 @@ typedef struct zn_tokenizer_training {
     atomic_int *cancel; // not zero: stop; NULL: never
 } zn_tokenizer_training;
 
-// Fewer tokens come out where no pair is frequent enough. Words of more than 1024 bytes teach nothing.
-// *json is the caller's, by zn_free, with a closing zero that *size does not count. A text that is not
-// UTF-8 is ZENITH_INVALID_ARGUMENT, with its number, and so is a special token that is empty or comes twice.
+// Fewer tokens come out where no pair is frequent enough. Words of more than 1024 bytes teach
+// nothing. *json is the caller's, by zn_free, with a closing zero that *size does not count. A text
+// that is not UTF-8 is ZENITH_INVALID_ARGUMENT, with its number, and so is a special token that is
+// empty or comes twice.
 zenith_status zn_tokenizer_train(const zn_tokenizer_training *training, char **json, size_t *size,
                                  zn_error *err);
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of texts, each once, in the order of their bytes, and how often each occurs: what a vocabulary
-// is trained on. Added tokens are cut out, the rest is normalised and split, as the tokenizer does it. Equal
-// words are joined from time to time, so that memory goes with the different words, not with the texts.
+// The words of texts, each once, in the order of their bytes, and how often each occurs: what a
+// vocabulary is trained on. Added tokens are cut out, the rest is normalised and split, as the
+// tokenizer does it. Equal words are joined from time to time, so that memory goes with the
+// different words, not with the texts.
 #ifndef ZN_TEXT_TRAINING_WORDS_H
 #define ZN_TEXT_TRAINING_WORDS_H
 

@@ -10,9 +10,10 @@
 // 1. A token's content is the bytes that it stands for; it is never empty and at most 1024 bytes.
 //    A literal token is one that the vocabulary writes outside the byte alphabet: no word makes it.
 // 2. No two tokens have the same content, no two merges the same pair or the same rank.
-// 3. A merge's token is the bytes of its left and right, one after the other, so a merge makes a longer
-//    token and merging ends.
-// The hashes begin with a number that differs from run to run, so that no file can be made to collide.
+// 3. A merge's token is the bytes of its left and right, one after the other, so a merge makes a
+//    longer token and merging ends.
+// The hashes begin with a number that differs from run to run, so that no file can be made to
+// collide.
 #ifndef ZN_TEXT_VOCABULARY_H
 #define ZN_TEXT_VOCABULARY_H
 
@@ -55,8 +56,8 @@ zenith_status zn_vocabulary_init(zn_vocabulary *vocabulary, size_t tokens, size_
                                  zn_error *err);
 void zn_vocabulary_free(zn_vocabulary *vocabulary); // zeroes it; a zeroed one is fine
 
-// ZENITH_BAD_FILE for an empty or too long content, an id that is taken or out of range, or a content
-// that another id has.
+// ZENITH_BAD_FILE for an empty or too long content, an id that is taken or out of range, or a
+// content that another id has.
 zenith_status zn_vocabulary_add(zn_vocabulary *vocabulary, const void *bytes, size_t size,
                                 bool literal, int64_t id, zn_error *err);
 // -1 where there is none.

@@ -264,8 +264,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_calibrate(zenith_context *cont
 
 // --- quality ------------------------------------------------------------------------------------
 
-// The judge of picture quality: what a picture has lost against its original, by measures of which no
-// single one is to be trusted. docs/EVALUATION.md defines them and says what fools each.
+// The judge of picture quality: what a picture has lost against its original, by measures of which
+// no single one is to be trusted. docs/EVALUATION.md defines them and says what fools each.
 typedef struct zenith_judge zenith_judge;
 
 typedef struct zenith_judge_params {
@@ -307,10 +307,10 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_compare(zenith_context *contex
                                                           const zenith_image *picture,
                                                           zenith_quality *out);
 
-// Encodes `original` with one model, decodes the latent with another (or the same), and compares what
-// comes out, which `picture` receives: both in memory (8-bit, HWC), of one size. The models must have
-// the same number of latent channels. params may be NULL; its max_memory bounds encoder and decoder,
-// its facts are not filled.
+// Encodes `original` with one model, decodes the latent with another (or the same), and compares
+// what comes out, which `picture` receives: both in memory (8-bit, HWC), of one size. The models
+// must have the same number of latent channels. params may be NULL; its max_memory bounds encoder
+// and decoder, its facts are not filled.
 ZENITH_MUST_CHECK ZENITH_API zenith_status
 zenith_evaluate(zenith_context *context, zenith_judge *judge, zenith_model *encoder,
                 zenith_model *decoder, const zenith_image *original, const zenith_image *picture,
@@ -361,8 +361,8 @@ typedef struct zenith_prune_params {
     uint32_t batches;      // of the config's pictures that channels are judged by; 0: 16
     zenith_cancel *cancel; // seen between two measurements
     uint32_t frequencies;  // along each side of a tile, that stay: 1, 2 or 4; 0: as before
-    // Of models with scores: cells of a block's map over which no channel changes by this are left out
-    // while it runs, picture by picture; 0.001 to 0.999; 0: as before.
+    // Of models with scores: cells of a block's map over which no channel changes by this are left
+    // out while it runs, picture by picture; 0.001 to 0.999; 0: as before.
     double still;
 } zenith_prune_params;
 
@@ -378,9 +378,9 @@ typedef struct zenith_prune_info {
 } zenith_prune_info;
 
 // Writes a smaller model, as NAME_encoder.safetensors and NAME_decoder.safetensors in f32: without
-// the channels inside its residual blocks, or the blocks, that matter least, or with the lowest frequencies
-// of its tiles alone. Its weights open like any others and can be trained further (init.weights). Parts
-// that are not pruned are written as they are. out may be NULL.
+// the channels inside its residual blocks, or the blocks, that matter least, or with the lowest
+// frequencies of its tiles alone. Its weights open like any others and can be trained further
+// (init.weights). Parts that are not pruned are written as they are. out may be NULL.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_prune(zenith_context *context,
                                                         const zenith_model *model,
                                                         const zenith_prune_params *params,
@@ -518,9 +518,9 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_image_save_npy(zenith_context 
 // Writes the weights as safetensors under the flat names of the published files ("0.weight"),
 // whatever names and layout they were read with. path: a folder that exists, which gets
 // NAME_encoder.safetensors and NAME_decoder.safetensors (of the parts that are there); or one file,
-// where the names begin with "encoder." or "decoder.". number: F32, F16 or BF16; the default is F32,
-// which holds the others without loss. ZENITH_UNSUPPORTED if a value is beyond what F16
-// holds; that file is then not written.
+// where the names begin with "encoder." or "decoder.". number: F32, F16 or BF16; the default is
+// F32, which holds the others without loss. ZENITH_UNSUPPORTED if a value is beyond what F16 holds;
+// that file is then not written.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_save(zenith_context *context,
                                                              const zenith_model *model,
                                                              const char *path,
@@ -529,8 +529,8 @@ ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_model_save(zenith_context *con
 // --- looking into files -------------------------------------------------------------------------
 
 // Describes a file or folder as JSON text: weights (family, variants that fit, tensors, missing and
-// unexpected names), a folder with several models (which), latents, pictures. graph: for weights of a known model, also its operators.
-// Free the text with zenith_text_free.
+// unexpected names), a folder with several models (which), latents, pictures. graph: for weights of
+// a known model, also its operators. Free the text with zenith_text_free.
 ZENITH_MUST_CHECK ZENITH_API zenith_status zenith_inspect(zenith_context *context, const char *path,
                                                           const char *model, bool graph,
                                                           char **out);

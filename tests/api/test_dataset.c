@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datasets from C: wrong arguments, stopping by the report, and allocations that fail in turn. What comes out is the
-// business of tests/cli/dataset.py.
+// Datasets from C: wrong arguments, stopping by the report, and allocations that fail in turn. What
+// comes out is the business of tests/cli/dataset.py.
 #include "tests/api/api_files.h"
 #include "tests/fail_in_turn.h"
 #include "zenith/dataset.h"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Datasets in a storage of the caller's, here one in memory: every call of the storage, and every allocation, fails in turn, and
-// what comes out afterwards is whole. What s3:// makes of servers is the business of tests/cli/dataset_s3.py.
+// Datasets in a storage of the caller's, here one in memory: every call of the storage, and every
+// allocation, fails in turn, and what comes out afterwards is whole. What s3:// makes of servers is
+// the business of tests/cli/dataset_s3.py.
 #include "tests/api/api_files.h"
 #include "tests/fail_in_turn.h"
 #include "zenith/dataset.h"

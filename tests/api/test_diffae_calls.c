@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diffusion autoencoders through the public interface: PyTorch's codes, noise and pictures, the bits of the task below,
-// and of a code alone and among others; files; reports that stop and a cancel; structs of other sizes; what is refused.
+// Diffusion autoencoders through the public interface: PyTorch's codes, noise and pictures, the
+// bits of the task below, and of a code alone and among others; files; reports that stop and a
+// cancel; structs of other sizes; what is refused.
 #include "tests/api/api_context.h"
 #include "tests/model/diffae_golden.h"
 
@@ -259,7 +260,8 @@ ZN_TEST(codes_are_drawn)
     assert_memory_equal(alone, numbers[2], sizeof alone);
     assert_memory_equal(noise, noises[2], sizeof noise);
     assert_memory_equal(bare, alone, sizeof bare);
-    // CODE is a multiple of 16, so torch.randn(CODE) and torch.randn(3, H, W) of one generator are these.
+    // CODE is a multiple of 16, so torch.randn(CODE) and torch.randn(3, H, W) of one generator are
+    // these.
     static float stream[CODE + VALUES];
     zn_noise_fill(ZN_NOISE_TORCH, 7, 0, stream, CODE + VALUES);
     assert_memory_equal(noise, stream + CODE, sizeof noise);

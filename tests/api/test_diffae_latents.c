@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A diffusion autoencoder on latents of zenith-f1-fast, with random weights: its code and noise are those that the same
-// networks make of the latent of zenith_encode, its picture is zenith_decode's of their latent; previews, cancel, memory;
-// what is refused.
+// A diffusion autoencoder on latents of zenith-f1-fast, with random weights: its code and noise are
+// those that the same networks make of the latent of zenith_encode, its picture is zenith_decode's
+// of their latent; previews, cancel, memory; what is refused.
 #include "tests/api/api_context.h"
 
 #include "src/base/memory.h"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that was built with the first header runs on today's library: every public struct with the
-// size it had then. Each stands alone or in an array between guard bytes, which must stay as they were.
+// A program that was built with the first header runs on today's library: every public struct with
+// the size it had then. Each stands alone or in an array between guard bytes, which must stay as
+// they were.
 #include "tests/api/first_header.h"
 
 #include "tests/task/session.h"

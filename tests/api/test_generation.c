@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures from text through the public interface: the golden pipeline's latents from its prompt, step by step, and its
-// picture; reports that stop and a cancel; structs of other sizes; what is missing in a folder; what is refused.
+// Pictures from text through the public interface: the golden pipeline's latents from its prompt,
+// step by step, and its picture; reports that stop and a cancel; structs of other sizes; what is
+// missing in a folder; what is refused.
 #include "tests/api/api_context.h"
 
 #include "src/base/memory.h"
@@ -181,7 +182,8 @@ ZN_TEST(the_latent_is_decoded)
 
 // --- from a picture -----------------------------------------------------------------------------
 
-// With all of it made anew, nothing of the picture is left; and every step is diffusers' (tools/goldens/make_img2img_golden.py).
+// With all of it made anew, nothing of the picture is left; and every step is diffusers'
+// (tools/goldens/make_img2img_golden.py).
 ZN_TEST(pictures_begin_with_a_picture)
 {
     static float values[VALUES], alone[VALUES], begin[VALUES];
@@ -455,8 +457,8 @@ ZN_TEST(parts_lie_anywhere)
 
 // --- memory -------------------------------------------------------------------------------------
 
-// Packed weights of the text model go where they have no room beside the transformer's, and come again for another
-// prompt; pictures have the same bits.
+// Packed weights of the text model go where they have no room beside the transformer's, and come
+// again for another prompt; pictures have the same bits.
 ZN_TEST(memory_is_given_back)
 {
     static float values[VALUES], expected[VALUES], other[VALUES];

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Images of a caller in every layout that zenith_image has (RGB, BGR, RGBA, BGRA; packed or planes; with and without a
-// gap between rows; 8 bits, 16 bits, float): each encodes and decodes to the bits of dense RGB.
+// Images of a caller in every layout that zenith_image has (RGB, BGR, RGBA, BGRA; packed or planes;
+// with and without a gap between rows; 8 bits, 16 bits, float): each encodes and decodes to the
+// bits of dense RGB.
 #include "tests/task/session.h"
 
 #include <math.h>

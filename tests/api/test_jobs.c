@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jobs: their order, their bits, their end by cancelling and by the end of the context, many threads, forks.
-// A job whose latent comes by rows stops at a gate, so that the queue behind it can be looked at.
+// Jobs: their order, their bits, their end by cancelling and by the end of the context, many
+// threads, forks. A job whose latent comes by rows stops at a gate, so that the queue behind it can
+// be looked at.
 #include "tests/task/session.h"
 #include "zenith/zenith.h"
 

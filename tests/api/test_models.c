@@ -117,7 +117,8 @@ static zenith_status open_files(const char *name, const zenith_file *files, size
     return zenith_model_open(context, &params, out);
 }
 
-// Two parts, one part, and both in one file, from memory and from a function: the same bits as from disk.
+// Two parts, one part, and both in one file, from memory and from a function: the same bits as from
+// disk.
 ZN_TEST(in_memory_is_the_same)
 {
     static float before[PIXELS], after[PIXELS];

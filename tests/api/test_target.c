@@ -258,7 +258,8 @@ ZN_TEST(full_disk_at_the_end)
     assert_non_null(strstr(zenith_context_error(context), "/dev/full")); // it outlives the target
 }
 
-// Three pictures in turn: other programs and we ourselves see an animation, and its first picture is the first.
+// Three pictures in turn: other programs and we ourselves see an animation, and its first picture
+// is the first.
 ZN_TEST(animations)
 {
     enum { FRAMES = 3, SIDE = 16, BYTES = 3 * SIDE * SIDE };

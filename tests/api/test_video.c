@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Clips through the public interface: the frames and latents of the golden of Wan 2.1, step by step, also in bytes
-// and in bounded memory; as much memory for 33 frames as for nine; what is refused.
+// Clips through the public interface: the frames and latents of the golden of Wan 2.1, step by
+// step, also in bytes and in bounded memory; as much memory for 33 frames as for nine; what is
+// refused.
 #include "tests/api/api_context.h"
 
 #include "src/format/tensor/safetensors.h"
@@ -138,7 +139,8 @@ ZN_TEST(frames_are_decoded)
     zenith_clip_free(clip);
 }
 
-// A step in which numbers grow beyond bounds fails and says what to do; the clip is as it was before.
+// A step in which numbers grow beyond bounds fails and says what to do; the clip is as it was
+// before.
 ZN_TEST(overflow_is_said)
 {
     static float huge[LATENT], wanted[PICTURE], got[PICTURE];
@@ -239,7 +241,8 @@ static int stop_when_asked(void *cookie, double fraction)
     return *(const bool *)cookie && fraction > 0.5;
 }
 
-// Under the least memory a step writes over what it reads: after a stop the clip says so until it is reset.
+// Under the least memory a step writes over what it reads: after a stop the clip says so until it
+// is reset.
 ZN_TEST(stopped_clip_is_reset)
 {
     static float whole[FRAMES * PICTURE], again[FRAMES * PICTURE], frames[MOST][PICTURE];

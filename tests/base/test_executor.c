@@ -111,9 +111,10 @@ static void check_children(zn_executor *executor)
     }
 }
 
-// The children are forked while both streams work and their lock is now and then held. No thread may start
-// or end meanwhile, and none may allocate: a sanitizer holds locks of its own then, which a child would
-// wait for. So this test is the first, before others whose threads may still be ending.
+// The children are forked while both streams work and their lock is now and then held. No thread
+// may start or end meanwhile, and none may allocate: a sanitizer holds locks of its own then, which
+// a child would wait for. So this test is the first, before others whose threads may still be
+// ending.
 ZN_TEST(forked_child_gets_a_status)
 {
 #ifdef __SANITIZE_THREAD__

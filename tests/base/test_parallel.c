@@ -129,7 +129,8 @@ static zenith_status note_flushed(void *arg, zn_team *team, int stream)
     return ZENITH_OK;
 }
 
-// Every thread of a team flushes denormals or none does; an executor's do not, whatever the host's threads do.
+// Every thread of a team flushes denormals or none does; an executor's do not, whatever the host's
+// threads do.
 ZN_TEST(denormals)
 {
     zn_error err = {0};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the other tests lean on: that a skipped test hides no failure, and that suites which take one case
-// in so many take all of them together.
+// What the other tests lean on: that a skipped test hides no failure, and that suites which take
+// one case in so many take all of them together.
 #include "tests/testing.h"
 
 #include <fcntl.h>

@@ -165,7 +165,8 @@ static size_t bytes_of(uint32_t point)
     return point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 }
 
-// Every number in every pattern that has room for it: valid in the shortest, where it is a character.
+// Every number in every pattern that has room for it: valid in the shortest, where it is a
+// character.
 ZN_TEST(utf8_characters)
 {
     static const uint32_t room[] = {0, 0x80, 0x800, 0x10000, 0x200000};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diffusion in discrete timesteps: which timesteps are taken and what a is there, clipped starts, the ends of both
-// walks, noise that eta and DDPM add, stopping. The network is a function of its arguments. Goldens of whole
-// walks are in tests/task/test_diffae_task.c.
+// Diffusion in discrete timesteps: which timesteps are taken and what a is there, clipped starts,
+// the ends of both walks, noise that eta and DDPM add, stopping. The network is a function of its
+// arguments. Goldens of whole walks are in tests/task/test_diffae_task.c.
 #include "tests/testing.h"
 
 #include "src/diffusion/ddim.h"
@@ -114,7 +114,8 @@ ZN_TEST(numbers_of_steps_that_do_not_divide)
 
 // --- walks --------------------------------------------------------------------------------------
 
-// A network that knows the start leads there, from any noise, whatever it predicts and however many steps.
+// A network that knows the start leads there, from any noise, whatever it predicts and however many
+// steps.
 ZN_TEST(exact_networks)
 {
     static zn_ddim_step steps[MOST];
@@ -141,7 +142,8 @@ ZN_TEST(exact_networks)
     }
 }
 
-// The last step up leads to a = 0: what is left is the noise that the network predicted, and nothing else.
+// The last step up leads to a = 0: what is left is the noise that the network predicted, and
+// nothing else.
 ZN_TEST(inversion_ends_in_the_last_noise)
 {
     static float x[COUNT];
@@ -192,7 +194,8 @@ ZN_TEST(nan_stays)
 
 // --- noise --------------------------------------------------------------------------------------
 
-// With eta 1, and by DDPM in all timesteps, what there is at a timestep has the spread of that timestep.
+// With eta 1, and by DDPM in all timesteps, what there is at a timestep has the spread of that
+// timestep.
 ZN_TEST(spread_of_noise)
 {
     static zn_ddim_step steps[MOST];

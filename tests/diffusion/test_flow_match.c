@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sampler of flow matching: schedules as diffusers makes them, as many answers of the network as steps,
-// guidance, and stopping. The network is a function of its arguments.
+// The sampler of flow matching: schedules as diffusers makes them, as many answers of the network
+// as steps, guidance, and stopping. The network is a function of its arguments.
 #include "tests/testing.h"
 
 #include "src/base/json.h"
@@ -170,7 +170,8 @@ ZN_TEST(stopping)
     assert_int_equal(zn_flow_sample(&run, latent, COUNT, &err), ZENITH_INVALID_ARGUMENT);
 }
 
-// The last step leads to the picture itself; before, the prediction is the latent with all of its noise taken off.
+// The last step leads to the picture itself; before, the prediction is the latent with all of its
+// noise taken off.
 ZN_TEST(predictions)
 {
     toy t;

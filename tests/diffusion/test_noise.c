@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Noise as torch makes it: on the CPU against its own numbers (tools/goldens/make_noise_goldens.py), by CUDA against
-// numbers that a GPU printed, and against the layout of threads and calls written out.
+// Noise as torch makes it: on the CPU against its own numbers
+// (tools/goldens/make_noise_goldens.py), by CUDA against numbers that a GPU printed, and against
+// the layout of threads and calls written out.
 #include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
@@ -62,7 +63,8 @@ ZN_TEST(as_torch_by_cuda)
             fail_msg("number %zu is %.6f, a GPU's %.4f", i, (double)got[i], (double)printed[i]);
 }
 
-// With fewer threads than numbers, each makes four a call, and the next call's lie behind all of those.
+// With fewer threads than numbers, each makes four a call, and the next call's lie behind all of
+// those.
 ZN_TEST(threads_of_a_gpu)
 {
     enum { THREADS = 256, COUNT = 4 * THREADS + 300 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The crafted pictures of tests/format/images: cases.txt, made by tools/goldens/make_test_images.py, one
-// line per case.
+// The crafted pictures of tests/format/images: cases.txt, made by
+// tools/goldens/make_test_images.py, one line per case.
 #ifndef ZN_TESTS_FORMAT_PICTURE_CASES_H
 #define ZN_TESTS_FORMAT_PICTURE_CASES_H
 

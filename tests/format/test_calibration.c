@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that are stored in floating point: in files that say so, and in those that were written before.
+// Values that are stored in floating point: in files that say so, and in those that were written
+// before.
 #include "src/base/os.h"
 #include "src/format/pipeline/calibration.h"
 #include "tests/testing.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files with the codes of many pictures: what is written comes back to the bit, with mean and deviation; without them
-// they are computed; what is no such file is refused with a sentence.
+// Files with the codes of many pictures: what is written comes back to the bit, with mean and
+// deviation; without them they are computed; what is no such file is refused with a sentence.
 #include "tests/testing.h"
 
 #include "src/format/latent/code_set.h"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drawing without its ground: white outside goes, white inside stays, the edge is a little of both.
+// A drawing without its ground: white outside goes, white inside stays, the edge is a little of
+// both.
 #include "src/format/image/cut_out.h"
 
 #include "tests/testing.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files with a diffusion autoencoder's code: what is written comes back to the bit, with and without noise; what is
-// no such file is refused with a sentence.
+// Files with a diffusion autoencoder's code: what is written comes back to the bit, with and
+// without noise; what is no such file is refused with a sentence.
 #include "tests/testing.h"
 
 #include "src/base/memory.h"

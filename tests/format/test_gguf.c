@@ -16,7 +16,8 @@ static zenith_status open_crafted(const crafted *file, zn_gguf **out, zn_error *
     return zn_gguf_open_memory(file->bytes, file->size, "crafted", out, err);
 }
 
-// Values of a few kinds, data at multiples of 64, an empty tensor, one in blocks, one of no known type.
+// Values of a few kinds, data at multiples of 64, an empty tensor, one in blocks, one of no known
+// type.
 static crafted good_file(void)
 {
     const uint64_t none[] = {0, 7}, four[] = {1, 2, 1, 1};
@@ -96,7 +97,8 @@ ZN_TEST(values_of_a_good_file)
     zn_gguf_free(gguf);
 }
 
-// However much is missing at the end, what is left is refused with a sentence: the last tensor has bytes.
+// However much is missing at the end, what is left is refused with a sentence: the last tensor has
+// bytes.
 ZN_TEST(cut_anywhere)
 {
     const crafted file = good_file();

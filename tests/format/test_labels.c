@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Labels of pictures: the three forms give one table, an attribute of several values is a column for each, and what is no
-// table is refused with a sentence that names the place.
+// Labels of pictures: the three forms give one table, an attribute of several values is a column
+// for each, and what is no table is refused with a sentence that names the place.
 #include "tests/testing.h"
 
 #include "src/format/archive/labels.h"

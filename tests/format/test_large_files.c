@@ -127,8 +127,8 @@ ZN_TEST(npy)
 
 // --- tar ----------------------------------------------------------------------------------------
 
-// A member of 5 GiB, whose size is in octal digits, or of 9 GiB, for which there are too few digits;
-// then a small one.
+// A member of 5 GiB, whose size is in octal digits, or of 9 GiB, for which there are too few
+// digits; then a small one.
 typedef struct archive {
     crafted_tar first, second;
     piece pieces[3];

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// LMDB databases that liblmdb wrote (those of the fuzzer's corpus), whole and damaged: `flat` has 3 pictures of 8 pixels and one of 48
-// whose value has pages of its own, `deep` has 60 pictures below a branch; each has the entry "length".
+// LMDB databases that liblmdb wrote (those of the fuzzer's corpus), whole and damaged: `flat` has 3
+// pictures of 8 pixels and one of 48 whose value has pages of its own, `deep` has 60 pictures below
+// a branch; each has the entry "length".
 #include "src/format/archive/lmdb.h"
 #include "tests/format/crafted.h"
 

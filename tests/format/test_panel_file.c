@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Panels in files: what is written is read where it lies, and files that do not go together are refused.
+// Panels in files: what is written is read where it lies, and files that do not go together are
+// refused.
 #include "src/base/memory.h"
 #include "src/format/tensor/convrot.h"
 #include "src/format/tensor/panel_weight.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packing into panels: how far what is read back is from the weights, beside GGUF's Q4_0, and what rotation
-// does for columns that are much larger than others.
+// Packing into panels: how far what is read back is from the weights, beside GGUF's Q4_0, and what
+// rotation does for columns that are much larger than others.
 #include "src/format/tensor/panel_weight.h"
 
 #include "src/base/memory.h"
@@ -169,7 +169,8 @@ static double q4_0_error(int outputs, int inputs)
     return sqrt(squared / whole);
 }
 
-// 4.125 bits beside 4.5. Of groups of 64 with any step at all, normal weights lose 11 % more than Q4_0's.
+// 4.125 bits beside 4.5. Of groups of 64 with any step at all, normal weights lose 11 % more than
+// Q4_0's.
 ZN_TEST(four_bits_beside_q4_0)
 {
     fill_normal(11, MOST_OUTPUTS, MOST_INPUTS);

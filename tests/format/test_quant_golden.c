@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every form in which weights are stored, against numbers that other programs made of the same bytes:
-// equal to the bit. A program of its own, because it is skipped as a whole where that material is not there.
+// Every form in which weights are stored, against numbers that other programs made of the same
+// bytes: equal to the bit. A program of its own, because it is skipped as a whole where that
+// material is not there.
 #include "src/base/json.h"
 #include "src/base/memory.h"
 #include "src/format/tensor/stored_weight.h"
@@ -177,7 +178,8 @@ static zenith_status check_listed(void *cookie, const char *name, const zn_json 
     return ZENITH_OK;
 }
 
-// The offsets are of the file, and every tensor's must agree with one start of the mapping: the first's.
+// The offsets are of the file, and every tensor's must agree with one start of the mapping: the
+// first's.
 static const uint8_t *start_of(const zn_weights *weights, const zn_json *tensors)
 {
     const zn_json *entry = NULL;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resampling bit for bit against Pillow (goldens of tools/goldens/make_test_images.py), with strides, and
-// what it refuses.
+// Resampling bit for bit against Pillow (goldens of tools/goldens/make_test_images.py), with
+// strides, and what it refuses.
 #include "src/format/image/resize.h"
 #include "tests/format/picture_cases.h"
 

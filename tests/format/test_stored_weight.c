@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights that several tensors make: which form is seen in them, by hand-made numbers, and what is refused.
+// Weights that several tensors make: which form is seen in them, by hand-made numbers, and what is
+// refused.
 #include "src/format/tensor/convrot.h"
 #include "src/format/tensor/quant_note.h"
 #include "src/format/tensor/stored_weight.h"
@@ -37,7 +38,8 @@ static zn_file_tensor note(const char *name, const char *text)
 
 static const int8_t integers[2][4] = {{1, 2, 3, 4}, {-4, 0, 100, -128}};
 static const float scales[] = {0.5f, 2, 4, 8};
-// Row 0 times H / 2: (1 + 2 + 3 - 4, 1 + 2 - 3 + 4, 1 - 2 + 3 + 4, -1 + 2 + 3 + 4) / 2 * 0.5; and row 1.
+// Row 0 times H / 2: (1 + 2 + 3 - 4, 1 + 2 - 3 + 4, 1 - 2 + 3 + 4, -1 + 2 + 3 + 4) / 2 * 0.5; and
+// row 1.
 static const float turned[2][4] = {{0.5f, 1, 1.5f, 2}, {224, -232, -32, -24}};
 
 static void int8_is(zn_weights *weights, const char *name, const float values[2][4],

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tar archives as a stream, and written: what is written comes back, the same members give the same bytes, and an archive
-// that is cut off or lies about a size is refused before memory is asked for. (The fuzzer compares with format/archive/tar.h.)
+// Tar archives as a stream, and written: what is written comes back, the same members give the same
+// bytes, and an archive that is cut off or lies about a size is refused before memory is asked for.
+// (The fuzzer compares with format/archive/tar.h.)
 #include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/format/archive/tar.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Y4M: headers that are read and refused, colours that BT.601 names, where samples of colour lie, streams that end in
-// the wrong place.
+// Y4M: headers that are read and refused, colours that BT.601 names, where samples of colour lie,
+// streams that end in the wrong place.
 #include "tests/format/byte_stream.h"
 #include "tests/testing.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fuzzers of tokenizers share: a vocabulary of all bytes and a few more tokens, and texts that
-// whatever opens must encode and give back.
+// What the fuzzers of tokenizers share: a vocabulary of all bytes and a few more tokens, and texts
+// that whatever opens must encode and give back.
 #ifndef ZN_TESTS_FUZZ_ENCODED_H
 #define ZN_TESTS_FUZZ_ENCODED_H
 
@@ -37,8 +37,8 @@ static inline void make_tokens(made_tokens *made)
     }
 }
 
-// Encodes and decodes; a text without added tokens must come back as its normal form, or as it is where
-// the tokenizer does not normalise. Returns the status of encoding.
+// Encodes and decodes; a text without added tokens must come back as its normal form, or as it is
+// where the tokenizer does not normalise. Returns the status of encoding.
 static inline zenith_status encode_and_check(const zn_tokenizer *tokenizer, const char *text,
                                              size_t size)
 {

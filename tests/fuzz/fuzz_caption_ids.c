@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as captions: each has some tokens and not too many, and each token is of the vocabulary.
+// Any bytes as captions: each has some tokens and not too many, and each token is of the
+// vocabulary.
 #include "src/format/archive/caption_ids.h"
 
 #include "src/base/memory.h"

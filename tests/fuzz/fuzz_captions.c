@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a file of captions, as text or as .jsonl by the first byte: what is taken is UTF-8 and not empty.
+// Any bytes as a file of captions, as text or as .jsonl by the first byte: what is taken is UTF-8
+// and not empty.
 #include "src/base/text.h"
 #include "src/text/captions.h"
 

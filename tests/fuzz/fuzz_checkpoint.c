@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A checkpoint of a small run that is altered before its checksum is made: other shapes, types, names and numbers, tensors and
-// facts that are missing. The input is a list of alterations, three bytes each. What is read is what was written; whatever
-// lacks something is refused. (Whole files of other bytes are for fuzz_safetensors.)
+// A checkpoint of a small run that is altered before its checksum is made: other shapes, types,
+// names and numbers, tensors and facts that are missing. The input is a list of alterations, three
+// bytes each. What is read is what was written; whatever lacks something is refused. (Whole files
+// of other bytes are for fuzz_safetensors.)
 #include "src/base/bytes.h"
 #include "src/base/os.h"
 #include "src/train/run/checkpoint.h"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a file with the codes of many pictures: what is read has as many rows and names as it says.
+// Any bytes as a file with the codes of many pictures: what is read has as many rows and names as
+// it says.
 #include "src/format/latent/code_set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

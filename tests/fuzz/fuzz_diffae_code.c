@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a file with a diffusion autoencoder's code: what is read has as many numbers as it says.
+// Any bytes as a file with a diffusion autoencoder's code: what is read has as many numbers as it
+// says.
 #include "src/format/latent/diffae_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any config.json as a diffusion autoencoder's: sizes that come out are within their bounds, and small ones make
-// networks; schedules have betas between 0 and 1.
+// Any config.json as a diffusion autoencoder's: sizes that come out are within their bounds, and
+// small ones make networks; schedules have betas between 0 and 1.
 #include "src/model/diffae/config.h"
 #include "src/model/model.h"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a GGUF file; whatever opens is read to the last byte, values and tensors, and the tokenizer that it carries.
+// Any bytes as a GGUF file; whatever opens is read to the last byte, values and tensors, and the
+// tokenizer that it carries.
 #include "src/base/memory.h"
 #include "src/format/tensor/gguf.h"
 #include "src/text/tokenizer.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as labels of pictures: every picture is found by its name and by a path that ends with it, and has a value
-// of each column.
+// Any bytes as labels of pictures: every picture is found by its name and by a path that ends with
+// it, and has a value of each column.
 #include "src/base/text.h"
 #include "src/format/archive/labels.h"
 

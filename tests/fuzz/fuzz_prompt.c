@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a prompt: UTF-8 is encoded, alone and in the chat's text, and comes back; anything else is
-// refused.
+// Any bytes as a prompt: UTF-8 is encoded, alone and in the chat's text, and comes back; anything
+// else is refused.
 #include "src/text/chat.h"
 #include "tests/fuzz/encoded.h"
 

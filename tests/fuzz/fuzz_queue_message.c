@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as the message of a queue, and as its address. A message that is read names a file of a folder, and is written
-// as a text that says the same.
+// Any bytes as the message of a queue, and as its address. A message that is read names a file of a
+// folder, and is written as a text that says the same.
 #include "apps/fleet/queue_message.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as the answer of an S3 server: lines of headers up to an empty one, then XML. And the same bytes as a path: what is
-// encoded has only letters that may be in an address.
+// Any bytes as the answer of an S3 server: lines of headers up to an empty one, then XML. And the
+// same bytes as a path: what is encoded has only letters that may be in an address.
 #include "apps/net/s3_address.h"
 #include "apps/net/s3_answer.h"
 

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as the parameters and headers of a request to `zenith serve`. The first byte chooses protocol, operation and
-// model; then come lines: the query, the content type, what is accepted, and the size of the body. What is asked for
-// must be within the limits that later code relies on. With the bit 32 the lines are the length of the JSON, and a body of
-// the Open Inference Protocol; with the bit 64, a content type and a body of OpenAI's images, as JSON or a form,
-// and with the bit 1 besides of AUTOMATIC1111's.
+// Any text as the parameters and headers of a request to `zenith serve`. The first byte chooses
+// protocol, operation and model; then come lines: the query, the content type, what is accepted,
+// and the size of the body. What is asked for must be within the limits that later code relies on.
+// With the bit 32 the lines are the length of the JSON, and a body of the Open Inference Protocol;
+// with the bit 64, a content type and a body of OpenAI's images, as JSON or a form, and with the
+// bit 1 besides of AUTOMATIC1111's.
 #include "apps/serve/parse/numbers.h"
 #include "apps/serve/protocols/ask.h"
 #include "apps/serve/protocols/oip.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any text as the layout of a network, and as the config.json that a layout is made of: numbers that come
-// out are within their bounds.
+// Any text as the layout of a network, and as the config.json that a layout is made of: numbers
+// that come out are within their bounds.
 #include "src/base/memory.h"
 #include "src/model/settings.h"
 

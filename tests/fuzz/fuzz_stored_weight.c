@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a safetensors file of quantised weights: MLX, INT8 with rotations, scaled f8, NVFP4. Every
-// weight that is seen in it is read to the last row. Sets of weights are opened by path, so the bytes go
-// through a file.
+// Any bytes as a safetensors file of quantised weights: MLX, INT8 with rotations, scaled f8, NVFP4.
+// Every weight that is seen in it is read to the last row. Sets of weights are opened by path, so
+// the bytes go through a file.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/format/tensor/stored_weight.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a tar archive that comes as a stream, in pieces: the members are those of the archive in memory, with the
-// same bytes, and it ends at the same place in the same way.
+// Any bytes as a tar archive that comes as a stream, in pieces: the members are those of the
+// archive in memory, with the same bytes, and it ends at the same place in the same way.
 #include "tests/format/byte_stream.h"
 
 #include "src/format/archive/tar.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of tokenizers that are lines. The first byte says what the others are: 0 qwen.tiktoken, 1 the
-// same after the lines of the 256 bytes, 2 merges.txt and 3 tokenizer_config.json of a fixed vocabulary,
-// else the merges of GGUF arrays.
+// The files of tokenizers that are lines. The first byte says what the others are: 0 qwen.tiktoken,
+// 1 the same after the lines of the 256 bytes, 2 merges.txt and 3 tokenizer_config.json of a fixed
+// vocabulary, else the merges of GGUF arrays.
 #include "tests/fuzz/encoded.h"
 
 #include <stdio.h>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training config of each task, with other numbers, words, paths and nesting: pairs of bytes choose a value of the text and
-// what stands there instead. An input that begins with '{' is a config as it is. Whatever is accepted keeps what config.h
-// promises, and is the same run as itself.
+// A training config of each task, with other numbers, words, paths and nesting: pairs of bytes
+// choose a value of the text and what stands there instead. An input that begins with '{' is a
+// config as it is. Whatever is accepted keeps what config.h promises, and is the same run as
+// itself.
 #include "src/base/memory.h"
 #include "src/train/config/config.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first line is a pattern that splits words, the rest is the text: whatever compiles must give every
-// byte of the text once, in words that are not empty, or end with a sentence.
+// The first line is a pattern that splits words, the rest is the text: whatever compiles must give
+// every byte of the text once, in words that are not empty, or end with a sentence.
 #include "src/base/text.h"
 #include "src/text/splitter.h"
 

@@ -19,8 +19,8 @@
 
 enum { USED_BYTES = 64 << 20, USED_FLOPS = 1000000 };
 
-// How a model is used. most: bytes of its packed weights, 0 not to compile it at all. Packing takes most
-// of the time of a large network.
+// How a model is used. most: bytes of its packed weights, 0 not to compile it at all. Packing takes
+// most of the time of a large network.
 typedef struct model_use {
     bool named, inspected; // by the variant's name; hashed too
     zenith_dtype dtype;    // never the default
@@ -75,8 +75,8 @@ static inline bool use_part(zn_model *model, const zn_part *part, zn_step step,
     zn_error err = {{0}};
     zn_compiled *compiled = NULL;
     const zn_family *family = model->family;
-    // Without a bound of the arena: where one is too small, the least that would do is searched for,
-    // which takes as long as many plans.
+    // Without a bound of the arena: where one is too small, the least that would do is searched
+    // for, which takes as long as many plans.
     const zn_allowance allowed = {.max_packed = how->most};
     const zn_machine machine = {.cpu = zn_cpu_detect(), .threads = 1};
     zn_compile_key key = {.model = model, .part = part, .dtype = how->dtype, .pixels = how->pixels};

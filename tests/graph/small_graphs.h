@@ -124,7 +124,8 @@ static inline void run_plan(const zn_plan *plan, memory_run *memory, const float
     run_plan_by(plan, NULL, memory, scalars, states);
 }
 
-// A whole run of a graph from and to memory, planned for it alone; of `memory` the graph need not be set.
+// A whole run of a graph from and to memory, planned for it alone; of `memory` the graph need not
+// be set.
 static inline void run_graph(const zn_graph *graph, zn_plan_mode mode, int64_t band, int threads,
                              memory_run memory)
 {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values between passes: chains of residual blocks with group norms give the same bits for every budget, with
-// and without a spill file; what a plan says it needs is what it needs; a spill file that fails, and a run that
-// is stopped while it spills, end with a status.
+// Values between passes: chains of residual blocks with group norms give the same bits for every
+// budget, with and without a spill file; what a plan says it needs is what it needs; a spill file
+// that fails, and a run that is stopped while it spills, end with a status.
 #include "tests/graph/small_graphs.h"
 
 #include "src/base/os.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans: random networks give the same bits with whole maps and in bands of every height, also
-// where barriers force several passes and where cut points are recomputed; no two values that live at
-// the same time share memory; and a result lies over its input only where nobody misses that.
+// where barriers force several passes and where cut points are recomputed; no two values that live
+// at the same time share memory; and a result lies over its input only where nobody misses that.
 #include "tests/graph/small_graphs.h"
 
 #include "src/graph/plan_parts.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// States: a causal network computed frame by frame, with what it needs of earlier frames in states, has
-// the bits of the same network over the whole clip, in planes and in bands, in f32 and bf16, with a
-// barrier between. Plans of one frame and of two share the states. Frames are written and read where
-// they lie, and memory does not grow with the clip.
+// States: a causal network computed frame by frame, with what it needs of earlier frames in states,
+// has the bits of the same network over the whole clip, in planes and in bands, in f32 and bf16,
+// with a barrier between. Plans of one frame and of two share the states. Frames are written and
+// read where they lie, and memory does not grow with the clip.
 #include "tests/graph/small_graphs.h"
 
 #include "src/graph/plan_parts.h"
@@ -452,8 +452,8 @@ ZN_TEST(what_is_pushed_is_computed_once)
         assert_int_equal(count_works(plan, "inner"), 1);
         assert_int_equal(count_works(plan, "x"), 1);
         assert_false(zn_plan_rewinds(plan)); // the input is a frame, too
-        // Two sums above the barrier, made for its statistics and held or made again for the norm, and
-        // two below it.
+        // Two sums above the barrier, made for its statistics and held or made again for the norm,
+        // and two below it.
         assert_int_equal(count_works(plan, "sum"), ways[w].recomputed ? 6 : 4);
         zn_plan_free(plan);
     }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Long calls: an operator that looks at the cancel flag itself gets all its rows in one call, and a run
-// stops soon inside of it, as inside of a barrier. Networks whose weights outweigh their maps run in
-// planes, and so does what has no common height.
+// Long calls: an operator that looks at the cancel flag itself gets all its rows in one call, and a
+// run stops soon inside of it, as inside of a barrier. Networks whose weights outweigh their maps
+// run in planes, and so does what has no common height.
 #include "tests/graph/small_graphs.h"
 
 #include "src/base/os.h"

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// AMX tiles, and the AVX-512 instructions on bf16, in plain C, so that kernels for AMX are tested on
-// machines without it. A file that includes this and then the source of such a kernel, with its
+// AMX tiles, and the AVX-512 instructions on bf16, in plain C, so that kernels for AMX are tested
+// on machines without it. A file that includes this and then the source of such a kernel, with its
 // exported name defined to another, is the kernel on emulated tiles:
 //
 //     #include "tests/kernel/amx_emulated.h"
 //     #define zn_conv_dot_amx zn_conv_dot_amx_emulated
 //     #include "src/kernel/x86/conv_dot_amx.c"
 //
-// It is compiled with the flags of AVX-512 where the kernel has such instructions (tests.cmake), and
-// called only on CPUs that have them.
+// It is compiled with the flags of AVX-512 where the kernel has such instructions (tests.cmake),
+// and called only on CPUs that have them.
 //
 // The tiles do what Intel's manual says, in its order: a product of bf16 adds up even and odd k by
 // themselves, then their sum to the destination; denormals count as zero. A kernel that uses a tile

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of attention share: the versions that this CPU has, with the one in tiles on emulated ones; one
-// head with random numbers; and its result in double.
+// What the tests of attention share: the versions that this CPU has, with the one in tiles on
+// emulated ones; one head with random numbers; and its result in double.
 #ifndef ZN_TESTS_KERNEL_ATTENTION_SUBJECT_H
 #define ZN_TESTS_KERNEL_ATTENTION_SUBJECT_H
 
@@ -133,7 +133,8 @@ static inline double dot(const float *a, const float *b, int64_t n)
     return sum;
 }
 
-// One query in double; and with the sizes of the values, which is what rounding errors are a part of.
+// One query in double; and with the sizes of the values, which is what rounding errors are a part
+// of.
 static inline void stated(const subject *s, int64_t query, double *dst, double *sizes)
 {
     const zn_attention_args *a = &s->args;
@@ -160,7 +161,8 @@ static inline void stated(const subject *s, int64_t query, double *dst, double *
 }
 
 // The length of the error of every `step`-th query beside that of the result, or beside that of the
-// result with the sizes of the values: a few values may cancel out, and then the first says nothing.
+// result with the sizes of the values: a few values may cancel out, and then the first says
+// nothing.
 static inline double error_of(const subject *s, int64_t step, bool of_sizes)
 {
     double want[ZN_ATTENTION_WIDTH], sizes[ZN_ATTENTION_WIDTH], error = 0, length = 0;

@@ -39,8 +39,8 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// A round has as many turns as take a millisecond; there are five rounds at least, and 40 ms of them.
-// What takes a quarter of a second is timed once: only scalar code is so slow.
+// A round has as many turns as take a millisecond; there are five rounds at least, and 40 ms of
+// them. What takes a quarter of a second is timed once: only scalar code is so slow.
 bool bench_again(bench_clock *clock)
 {
     if (clock->left-- > 0) return true;

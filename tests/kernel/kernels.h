@@ -27,7 +27,8 @@ typedef struct kernel_group {
 } kernel_group;
 
 #define KERNEL_GROUP(NAME, BENCH) KERNEL_GROUP_NAMED(NAME, BENCH)
-// A second step, so that a file that includes another one can give its group another name (test_*_emulated.c).
+// A second step, so that a file that includes another one can give its group another name
+// (test_*_emulated.c).
 #define KERNEL_GROUP_NAMED(NAME, BENCH)                                                            \
     kernel_group kernel_group_##NAME = {.name = #NAME, .bench = BENCH};                            \
     __attribute__((constructor)) static void add_group_##NAME(void)                                \
@@ -35,8 +36,8 @@ typedef struct kernel_group {
         kernel_group_##NAME.tests_count = zn_test_take(&kernel_group_##NAME.tests);                \
     }
 
-// Times a piece of code by the CPU time of this thread: the best of several rounds, each long enough
-// for the clock.
+// Times a piece of code by the CPU time of this thread: the best of several rounds, each long
+// enough for the clock.
 //
 //     bench_clock clock = {0};
 //     while (bench_again(&clock)) run();

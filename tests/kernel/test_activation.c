@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Curves and slopes: every version within the bound of activation.h of the double result; the double
-// ones against numbers from elsewhere (torch.nn.functional in double).
+// Curves and slopes: every version within the bound of activation.h of the double result; the
+// double ones against numbers from elsewhere (torch.nn.functional in double).
 #include "src/kernel/pointwise/activation.h"
 #include "tests/kernel/fenced.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention: every version against plain loops in double, at sizes around its blocks; queries do not
-// depend on each other or on where calls are cut; large scores, NaN. The version in tiles runs on emulated
-// ones, where there is AVX-512. With --bench: the rate of each version on one thread.
+// Attention: every version against plain loops in double, at sizes around its blocks; queries do
+// not depend on each other or on where calls are cut; large scores, NaN. The version in tiles runs
+// on emulated ones, where there is AVX-512. With --bench: the rate of each version on one thread.
 #include "tests/kernel/attention_subject.h"
 
 enum { KEYS = ZN_ATTENTION_KEYS, MOST = ZN_ATTENTION_QUERIES, WIDTH = ZN_ATTENTION_WIDTH };

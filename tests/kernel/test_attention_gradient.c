@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of attention: every version against plain loops in double, at sizes around its blocks, and
-// rows that do not depend on the other rows of their block. With --bench: the rate of each version.
+// The gradients of attention: every version against plain loops in double, at sizes around its
+// blocks, and rows that do not depend on the other rows of their block. With --bench: the rate of
+// each version.
 #include "src/base/memory.h"
 #include "src/kernel/attention/attention_gradient.h"
 #include "tests/kernel/fenced.h"
@@ -88,7 +89,8 @@ static double dot(const subject *s, int left, int64_t i, int right, int64_t j)
     return sum;
 }
 
-// want[to][i] += factor * rows[from][j], and the sizes of what is added: rounding errors are a part of those.
+// want[to][i] += factor * rows[from][j], and the sizes of what is added: rounding errors are a part
+// of those.
 static void add(subject *s, int to, int64_t i, double factor, double size, int from, int64_t j)
 {
     for (int64_t c = 0; c < s->width; c++) {

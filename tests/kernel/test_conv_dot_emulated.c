@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tests of conv_dot with its AMX version on emulated tiles (amx_emulated.h), on CPUs with AVX-512.
-// Elsewhere they test the scalar version once more.
+// The tests of conv_dot with its AMX version on emulated tiles (amx_emulated.h), on CPUs with
+// AVX-512. Elsewhere they test the scalar version once more.
 #include "src/kernel/kernels.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// conv_doubled against sums in double over the doubled map, and its promise of the same bits for any
-// rows, area and width. With --bench: GFLOP/s, counted as a direct convolution's.
+// conv_doubled against sums in double over the doubled map, and its promise of the same bits for
+// any rows, area and width. With --bench: GFLOP/s, counted as a direct convolution's.
 #include "src/kernel/conv/conv_doubled.h"
 #include "tests/kernel/fenced.h"
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// depthwise and grouped_product: every version against sums in double, in every combination of types, with
-// channels around the width of vectors, pieces of rows, memory off its alignment and fenced on both sides.
+// depthwise and grouped_product: every version against sums in double, in every combination of
+// types, with channels around the width of vectors, pieces of rows, memory off its alignment and
+// fenced on both sides.
 #include "src/kernel/conv/depthwise.h"
 #include "src/kernel/spectral/grouped_product.h"
 #include "tests/kernel/fenced.h"

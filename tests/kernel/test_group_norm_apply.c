@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last step of a group norm: without SiLU the bits of the stated arithmetic in every version; with
-// it, within the bound of activation.h and half a step of the result's type.
+// The last step of a group norm: without SiLU the bits of the stated arithmetic in every version;
+// with it, within the bound of activation.h and half a step of the result's type.
 #include "src/kernel/norm/group_norm_apply.h"
 #include "src/kernel/pointwise/activation.h"
 #include "tests/kernel/fenced.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// linear: every version that this CPU has, and those for AMX on emulated tiles, against sums in double;
-// and the promise of the same bits for any tokens per call and any parts; oneDNN's matmul agrees. With
-// --bench: the rate of each version beside oneDNN's, on one thread.
+// linear: every version that this CPU has, and those for AMX on emulated tiles, against sums in
+// double; and the promise of the same bits for any tokens per call and any parts; oneDNN's matmul
+// agrees. With --bench: the rate of each version beside oneDNN's, on one thread.
 #include "src/base/memory.h"
 #include "src/base/parallel.h"
 #include "src/kernel/linear/linear.h"
@@ -24,7 +24,8 @@ typedef struct shape {
     int tokens, inputs, outputs;
 } shape;
 
-// Tokens around groups of 6, 12 and 32; inputs around steps and runs; outputs around panels and blocks.
+// Tokens around groups of 6, 12 and 32; inputs around steps and runs; outputs around panels and
+// blocks.
 static const shape shapes[] = {{1, 1, 1},      {1, 64, 32},    {2, 3, 5},     {5, 31, 33},
                                {7, 64, 16},    {12, 65, 64},   {13, 385, 40}, {17, 400, 7},
                                {33, 129, 257}, {1, 1601, 300}, {40, 96, 35},  {3, 768, 31},
@@ -60,7 +61,8 @@ static int list_versions(const zn_linear_version **all)
     return count;
 }
 
-// Each of them, then those in tiles on emulated ones, with what else they need by the version for every CPU.
+// Each of them, then those in tiles on emulated ones, with what else they need by the version for
+// every CPU.
 static bool version_at(int index, zn_linear_version *out)
 {
     const zn_linear_version *all[VERSIONS + 2];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// modulate: every version within the bound of modulate.h of the specification, with channels around the
-// width of vectors and with each kind of term; the same bits in place and pixel by pixel.
+// modulate: every version within the bound of modulate.h of the specification, with channels around
+// the width of vectors and with each kind of term; the same bits in place and pixel by pixel.
 #include "src/kernel/pointwise/modulate.h"
 #include "tests/kernel/fenced.h"
 

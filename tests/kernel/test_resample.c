@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// resample: every version gives the bits of the specification, with counts of taps around full steps and widths
-// around full blocks, and reads and writes nothing else.
+// resample: every version gives the bits of the specification, with counts of taps around full
+// steps and widths around full blocks, and reads and writes nothing else.
 #include "src/kernel/pointwise/resample.h"
 #include "tests/kernel/fenced.h"
 
 enum { RESULTS = 37, MOST_TAPS = 41, PITCH = 44 * ZN_RESAMPLE_STEP, ROWS = 9 };
 
-// Weights that sum to about 1, some below 0, so that results end at 0 and 255. The largest sum stays below 2, beyond which
-// there is no bit for it: filters stay below 1.5.
+// Weights that sum to about 1, some below 0, so that results end at 0 and 255. The largest sum
+// stays below 2, beyond which there is no bit for it: filters stay below 1.5.
 static int32_t draw_weight(zn_random *random, uint32_t count)
 {
     const int32_t thousandths = (int32_t)zn_random_below(random, 2200) - 300;

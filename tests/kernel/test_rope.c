@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rope: every version within the bound of rope.h of the specification, in pairs and in halves, turned
-// and turned back, with widths around those of vectors; the same bits in place and token by token.
+// rope: every version within the bound of rope.h of the specification, in pairs and in halves,
+// turned and turned back, with widths around those of vectors; the same bits in place and token by
+// token.
 #include "src/kernel/attention/rope.h"
 #include "tests/kernel/fenced.h"
 

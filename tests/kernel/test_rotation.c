@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rotation: near the specification of the file format (format/tensor/convrot.h), the same bits in every version, and
-// twice is nothing.
+// rotation: near the specification of the file format (format/tensor/convrot.h), the same bits in
+// every version, and twice is nothing.
 #include "src/format/tensor/convrot.h"
 #include "src/kernel/linear/rotation.h"
 #include "tests/kernel/fenced.h"

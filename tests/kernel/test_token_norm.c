@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// token_norm: every version within the bound of token_norm.h of the specification, with widths around
-// those of vectors, with and without a mean, gain and bias, and with a mean far larger than the
-// deviation; the same bits in place and row by row.
+// token_norm: every version within the bound of token_norm.h of the specification, with widths
+// around those of vectors, with and without a mean, gain and bias, and with a mean far larger than
+// the deviation; the same bits in place and row by row.
 #include "src/kernel/norm/token_norm.h"
 #include "tests/kernel/fenced.h"
 

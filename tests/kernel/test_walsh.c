@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walsh-Hadamard kernels: the specification against its definition in double, every version against the
-// specification to the bit, pruned frequencies against gates of zero. With --bench, the time of
+// Walsh-Hadamard kernels: the specification against its definition in double, every version against
+// the specification to the bit, pruned frequencies against gates of zero. With --bench, the time of
 // transforms over a map beside a pass that only scales it.
 #include "src/kernel/spectral/walsh.h"
 #include "tests/kernel/fenced.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // winograd against sums in double, its promise of the same bits for any area and width, and that it
-// is no less exact than a direct convolution. With --bench: GFLOP/s, counted as a direct convolution's,
-// beside those of conv_f32.
+// is no less exact than a direct convolution. With --bench: GFLOP/s, counted as a direct
+// convolution's, beside those of conv_f32.
 #include "src/kernel/conv/winograd.h"
 
 #include "src/base/memory.h"
@@ -203,7 +203,8 @@ ZN_TEST(bits_do_not_depend_on_areas)
     }
 }
 
-// Output channels of every count apart from the others, in place of the residual, have the bits of all together.
+// Output channels of every count apart from the others, in place of the residual, have the bits of
+// all together.
 ZN_TEST(bits_do_not_depend_on_slices)
 {
     const shape s = {9, 16, 80};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The golden diffusion autoencoder: two pictures of 32x32, codes of 64 numbers. Statistics and classifier lie in
-// another file than its networks, so a folder in the build tree is made that has all of it, as tools/convert.py
-// makes one.
+// The golden diffusion autoencoder: two pictures of 32x32, codes of 64 numbers. Statistics and
+// classifier lie in another file than its networks, so a folder in the build tree is made that has
+// all of it, as tools/convert.py makes one.
 #ifndef ZN_TESTS_DIFFAE_GOLDEN_H
 #define ZN_TESTS_DIFFAE_GOLDEN_H
 

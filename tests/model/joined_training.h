@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several networks in one graph, as training joins them, with the gradients of all their parameters: do these say how
-// the loss changes along a direction?
+// Several networks in one graph, as training joins them, with the gradients of all their
+// parameters: do these say how the loss changes along a direction?
 #ifndef ZN_TESTS_MODEL_JOINED_TRAINING_H
 #define ZN_TESTS_MODEL_JOINED_TRAINING_H
 

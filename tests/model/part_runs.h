@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of one part of a model from plain arrays, for tests against goldens: as the model describes it, with
-// an eye on every value, or compiled.
+// Runs of one part of a model from plain arrays, for tests against goldens: as the model describes
+// it, with an eye on every value, or compiled.
 #ifndef ZN_TESTS_PART_RUNS_H
 #define ZN_TESTS_PART_RUNS_H
 

@@ -1,19 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Results that must not change: every model with weights here, encoder and decoder, each type that it
-// has, on three crops of photographs. tests/golden/pinned.txt has a hash for each of them and CPU class.
+// Results that must not change: every model with weights here, encoder and decoder, each type that
+// it has, on three crops of photographs. tests/golden/pinned.txt has a hash for each of them and
+// CPU class.
 //
 //     model_pinned CLASS [--record]    CLASS: baseline, avx2, avx512, avx512-vnni, amx, aarch64
 //
-// Each class that the CPU has is a test of its own, so that lines recorded on one machine are checked
-// on any: ZENITH_CPU lowers the instructions to those that the class names (VNNI, and not BF16, for
-// which no code without AMX is written). The name of a class ends in -own in builds without oneDNN.
+// Each class that the CPU has is a test of its own, so that lines recorded on one machine are
+// checked on any: ZENITH_CPU lowers the instructions to those that the class names (VNNI, and not
+// BF16, for which no code without AMX is written). The name of a class ends in -own in builds
+// without oneDNN.
 //
 // A result without a line fails. --record writes the lines of one class again, for a change that is
-// meant and has shown its error bounds. Where nobody who works on this has such a CPU, the file says
-// "unrecorded CLASS: why". Then two runs must give the same bits, the lines are printed, and a change is
-// caught by the other classes on the same machine. Recording removes that line.
+// meant and has shown its error bounds. Where nobody who works on this has such a CPU, the file
+// says "unrecorded CLASS: why". Then two runs must give the same bits, the lines are printed, and a
+// change is caught by the other classes on the same machine. Recording removes that line.
 #include "tests/task/session.h"
 
 #include "src/base/cpu.h"

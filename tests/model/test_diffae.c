@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every network of a diffusion autoencoder against PyTorch: codes, predicted noise at two timesteps, the prior's
-// prediction; in each type; the same bits in planes and bands and on one thread and two. Then names, sizes of the
-// published models, and what config.json may not say.
+// Every network of a diffusion autoencoder against PyTorch: codes, predicted noise at two
+// timesteps, the prior's prediction; in each type; the same bits in planes and bands and on one
+// thread and two. Then names, sizes of the published models, and what config.json may not say.
 #include "tests/model/diffae_golden.h"
 
 #include "src/model/diffae/diffae.h"
@@ -194,8 +194,8 @@ ZN_TEST(codes_matter)
     close_world(&w);
 }
 
-// What a code scales is what the timestep has shifted: gains and offsets of a block keep their ratio when the
-// code changes, so a code gives a scale and no shift.
+// What a code scales is what the timestep has shifted: gains and offsets of a block keep their
+// ratio when the code changes, so a code gives a scale and no shift.
 ZN_TEST(codes_scale_and_do_not_shift)
 {
     world w;
@@ -253,8 +253,8 @@ ZN_TEST(names_of_a_checkpoint)
     close_world(&w);
 }
 
-// The templates, and how many parameters PyTorch counts in such networks. The encoder's residual blocks have one
-// convolution: with two it would be larger by 30 % and more.
+// The templates, and how many parameters PyTorch counts in such networks. The encoder's residual
+// blocks have one convolution: with two it would be larger by 30 % and more.
 ZN_TEST(templates_have_the_published_sizes)
 {
     static const struct {
@@ -335,7 +335,8 @@ ZN_TEST(config_of_patches)
     zn_json_free(config);
 }
 
-// A sparse encoder: as many pixels as asked for, at their places, and a channel that tells which they are.
+// A sparse encoder: as many pixels as asked for, at their places, and a channel that tells which
+// they are.
 ZN_TEST(some_pixels_are_seen)
 {
     enum { MANY = 10000, DEPTH = 3 };

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A diffusion autoencoder as deep as the published ones (two blocks in a level, attention in the middle of the way,
-// a level more in the encoder) against PyTorch: which block follows which, and what the way up takes from the way
-// down. Small enough to lie in the tree: tools/goldens/make_diffae_goldens.py.
+// A diffusion autoencoder as deep as the published ones (two blocks in a level, attention in the
+// middle of the way, a level more in the encoder) against PyTorch: which block follows which, and
+// what the way up takes from the way down. Small enough to lie in the tree:
+// tools/goldens/make_diffae_goldens.py.
 #include "tests/model/part_runs.h"
 
 #include "src/model/diffae/diffae.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A diffusion autoencoder's encoder, modulation and denoiser in one graph, as training has them: every parameter
-// has a gradient, and along a random direction of each network's parameters the loss changes as its gradients
-// say.
+// A diffusion autoencoder's encoder, modulation and denoiser in one graph, as training has them:
+// every parameter has a gradient, and along a random direction of each network's parameters the
+// loss changes as its gradients say.
 #include "tests/model/diffae_golden.h"
 #include "tests/model/joined_training.h"
 

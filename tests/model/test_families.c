@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Families of other kinds than autoencoders (tests/model/families): opened, trained ten steps beside PyTorch,
-// written, opened again, compiled in each type. tools/goldens/make_family_goldens.py makes weights, samples and losses.
+// Families of other kinds than autoencoders (tests/model/families): opened, trained ten steps
+// beside PyTorch, written, opened again, compiled in each type.
+// tools/goldens/make_family_goldens.py makes weights, samples and losses.
 #include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// AutoencoderKL against diffusers: the small models of the larger goldens (SD's and FLUX's kind), every
-// activation that they hold, mean, logvar, latent and picture; the same bits in planes and bands, on one
-// thread and two, and from weights under every set of names.
+// AutoencoderKL against diffusers: the small models of the larger goldens (SD's and FLUX's kind),
+// every activation that they hold, mean, logvar, latent and picture; the same bits in planes and
+// bands, on one thread and two, and from weights under every set of names.
 #include "tests/model/weight_files.h"
 #include "tests/testing.h"
 
@@ -301,7 +301,8 @@ static void same_bits(world *w, zenith_dtype dtype, size_t bytes)
         run_compiled(w, h);
         assert_memory_equal(w->out, first, bytes);
     }
-    // Less memory than the smallest plan that keeps maps between the barriers of norms and attention.
+    // Less memory than the smallest plan that keeps maps between the barriers of norms and
+    // attention.
     const size_t kept = run_compiled(
         w, (how){.dtype = dtype, .mode = ZN_PLAN_ROLLING, .band = 1, .threads = 1});
     memset(w->out, 0xff, bytes);
@@ -414,8 +415,8 @@ ZN_TEST(moments_match)
     }
 }
 
-// A sample is mean + deviation * noise; the noise is a function of seed and place. The noise that is in
-// the sample, whatever a random number is taken for, is normal.
+// A sample is mean + deviation * noise; the noise is a function of seed and place. The noise that
+// is in the sample, whatever a random number is taken for, is normal.
 static void check_sample(const encoding *e, const zenith_latent *sample)
 {
     zenith_latent moments = latent_of(e, ZENITH_LATENT_MOMENTS, 0);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Networks from weights in few bits: small models with random numbers in each stored form give in f32 what the
-// same numbers give in f32; in bf16 and int8 nearly that; and the same bits on one thread and two. Queries, keys
-// and values of Z-Image are one matrix, of which each is a piece.
+// Networks from weights in few bits: small models with random numbers in each stored form give in
+// f32 what the same numbers give in f32; in bf16 and int8 nearly that; and the same bits on one
+// thread and two. Queries, keys and values of Z-Image are one matrix, of which each is a piece.
 #include "tests/model/part_runs.h"
 
 #include "src/base/random.h"
@@ -392,7 +392,8 @@ static zenith_dtype default_of(const char *path, const char *class)
     return dtype;
 }
 
-// Files of our own: in f32 near the numbers that they were made of, in 8 bits near their own in f32.
+// Files of our own: in f32 near the numbers that they were made of, in 8 bits near their own in
+// f32.
 ZN_TEST(panels_of_ours)
 {
     static const struct {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every gradient tensor of TAESD's and TAEF2's encoder and decoder against PyTorch in float64
-// (tools/goldens/make_gradient_goldens.py): the length of each and its projections on four vectors. In f32 by
-// our own kernels and by oneDNN within 1e-4; in bf16, over all tensors, within 1.5 times the error of
-// PyTorch's own bf16; in f16, with an eighth of its rounding error, within the root of that (a third):
-// as the error falls, fewer relus turn, but each turns as much.
-// Then what training does: the weights in one block, a step down the gradient, plans and packs
-// refreshed; and recomputation: the same bits in less memory.
+// (tools/goldens/make_gradient_goldens.py): the length of each and its projections on four vectors.
+// In f32 by our own kernels and by oneDNN within 1e-4; in bf16, over all tensors, within 1.5 times
+// the error of PyTorch's own bf16; in f16, with an eighth of its rounding error, within the root of
+// that (a third): as the error falls, fewer relus turn, but each turns as much. Then what training
+// does: the weights in one block, a step down the gradient, plans and packs refreshed; and
+// recomputation: the same bits in less memory.
 #include "tests/model/weight_files.h"
 
 #include "src/dnn/dnn.h"
@@ -26,8 +26,8 @@
 static const double SHARE = 0.3;
 enum { FACTOR = 8, MAX_TENSORS = 160, PROJECTIONS = 4 };
 
-// A part of a model as a training graph: inputs are x and the target, outputs the loss and the gradient
-// of each parameter and of x. Weights are f32 in one block.
+// A part of a model as a training graph: inputs are x and the target, outputs the loss and the
+// gradient of each parameter and of x. Weights are f32 in one block.
 typedef struct training {
     const char *model;
     unsigned part;
@@ -95,8 +95,8 @@ static float *map_of(const training *t, const char *name) // [1, C, h, w] to [h,
 
 // --- the graph ----------------------------------------------------------------------------------
 
-// Every parameter as f32 in the block, in the order of the graph. A family may name one twice to look
-// at its shape: such a node has no reader.
+// Every parameter as f32 in the block, in the order of the graph. A family may name one twice to
+// look at its shape: such a node has no reader.
 static void gather_weights(training *t)
 {
     const int *uses = need(zn_graph_count_uses(&t->plain, &t->plain.arena));
@@ -471,7 +471,8 @@ ZN_TEST(recomputation_saves_memory)
 {
     const opened o = open_model("taesd");
     for (int i = 0; i < 2; i++) {
-        // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for it.
+        // Without AMX the rows of a bf16 map are widened where they are multiplied, with room for
+        // it.
         const double room = i == 1 && !zn_cpu_has(zn_cpu_detect().flags, ZN_CPU_AMX) ? 0.08 : 0;
         const zn_type type = i == 0 ? ZN_F32 : ZN_BF16;
         check_savings(o.model, ZENITH_DECODER, type, o.dnn, 0.5 + room);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Qwen3 against transformers: every hidden state of the golden, and the state that diffusion models take in
-// each type, in planes and bands, on one thread and two, and under other names.
+// Qwen3 against transformers: every hidden state of the golden, and the state that diffusion models
+// take in each type, in planes and bands, on one thread and two, and under other names.
 #include "tests/model/part_runs.h"
 
 #include "src/model/text_to_image/qwen3.h"

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiny video autoencoders of Wan's latents against PyTorch, on small random networks (tools/goldens/make_taehv_goldens.py):
-// five frames, of which the second step has one and its repetitions, and a picture by itself; the same bits in planes
-// and bands and on one thread and two.
+// The tiny video autoencoders of Wan's latents against PyTorch, on small random networks
+// (tools/goldens/make_taehv_goldens.py): five frames, of which the second step has one and its
+// repetitions, and a picture by itself; the same bits in planes and bands and on one thread and
+// two.
 #include "tests/model/video_coder.h"
 #include "tests/model/weight_files.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The five tiny autoencoders against PyTorch, layer by layer, on the small goldens of tests/golden
-// (tools/goldens/make_goldens.py remakes them): every residual block and convolution, the latent and the
-// decoded picture, in whole maps and in bands.
+// (tools/goldens/make_goldens.py remakes them): every residual block and convolution, the latent
+// and the decoded picture, in whole maps and in bands.
 #include "tests/testing.h"
 
 #include "src/dnn/dnn.h"

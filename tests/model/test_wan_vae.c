@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The video autoencoders of Wan against diffusers, on the small models of the larger goldens: one picture, and nine
-// frames step by step through states. The same bits in planes and bands and on one thread and two, and as much
-// memory for 33 frames as for nine.
+// The video autoencoders of Wan against diffusers, on the small models of the larger goldens: one
+// picture, and nine frames step by step through states. The same bits in planes and bands and on
+// one thread and two, and as much memory for 33 frames as for nine.
 #include "tests/model/video_coder.h"
 #include "tests/model/weight_files.h"
 
@@ -232,7 +232,8 @@ static void replace(char name[NAME], const char *ours, const char *theirs)
     snprintf(name, NAME, "%.*s", NAME - 1, changed);
 }
 
-// The numbers of blocks in the original checkpoints: goldens have levels of 1 block, and 2 in the decoder.
+// The numbers of blocks in the original checkpoints: goldens have levels of 1 block, and 2 in the
+// decoder.
 static void replace_blocks(char name[NAME], bool by_level)
 {
     char ours[NAME], theirs[NAME];

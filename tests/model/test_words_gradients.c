@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The networks of words to a picture in one graph, as training has them: a tiny text encoder (qwen3) and a tiny
-// diffusion transformer (zimage) that takes captions with a mask. Every parameter has a gradient, and along a random
-// direction of each network's parameters the loss changes as its gradients say. What the mask hides
-// changes nothing.
+// The networks of words to a picture in one graph, as training has them: a tiny text encoder
+// (qwen3) and a tiny diffusion transformer (zimage) that takes captions with a mask. Every
+// parameter has a gradient, and along a random direction of each network's parameters the loss
+// changes as its gradients say. What the mask hides changes nothing.
 #include "tests/model/joined_training.h"
 
 #include "src/model/text_to_image/qwen3.h"

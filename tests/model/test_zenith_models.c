@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models of the Zenith documents: each builds with the layers that the tables have, runs forwards as
-// it is fused and as it stands with the same result, gives a gradient to every parameter, and refuses
-// sizes that it is not made for. Pruned parts of a block are left out, and the rest keeps its bits.
+// The models of the Zenith documents: each builds with the layers that the tables have, runs
+// forwards as it is fused and as it stands with the same result, gives a gradient to every
+// parameter, and refuses sizes that it is not made for. Pruned parts of a block are left out, and
+// the rest keeps its bits.
 #include "src/base/random.h"
 #include "src/dnn/dnn.h"
 #include "src/graph/gradient.h"

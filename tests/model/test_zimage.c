@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Z-Image's transformer against diffusers: an even picture, a padded one and a batch of two, with the
-// activations that the golden has; from shards in f32 and from one file in bf16; the same bits in planes and
-// bands and on one thread and two; stopped inside a forward.
+// Z-Image's transformer against diffusers: an even picture, a padded one and a batch of two, with
+// the activations that the golden has; from shards in f32 and from one file in bf16; the same bits
+// in planes and bands and on one thread and two; stopped inside a forward.
 #include "tests/model/part_runs.h"
 
 #include "src/model/text_to_image/zimage.h"
@@ -28,7 +28,8 @@ static const item items[] = {
 };
 enum { ITEMS = sizeof items / sizeof *items };
 
-// Where the value of a module is in our graphs. end_to_end: items of a batch are not padded to one length.
+// Where the value of a module is in our graphs. end_to_end: items of a batch are not padded to one
+// length.
 static const struct {
     const char *golden, *node;
     enum { PADDED, IMAGES, CAPTIONS } rows;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of video models share: clips in memory, and a part of a model that takes them step by step.
+// What the tests of video models share: clips in memory, and a part of a model that takes them step
+// by step.
 #ifndef ZN_TESTS_MODEL_VIDEO_CODER_H
 #define ZN_TESTS_MODEL_VIDEO_CODER_H
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each allocation behind the calls of diffusion autoencoders fails in turn; no file is left behind. Plans are
-// compiled before, and again in task.diffae_oom.
+// Each allocation behind the calls of diffusion autoencoders fails in turn; no file is left behind.
+// Plans are compiled before, and again in task.diffae_oom.
 #include "tests/model/diffae_golden.h"
 #include "tests/oom/oom.h"
 

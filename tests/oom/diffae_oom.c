@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations of a diffusion autoencoder's session: open a folder, two steps to noise, two back, a code moved and
-// one drawn.
+// Allocations of a diffusion autoencoder's session: open a folder, two steps to noise, two back, a
+// code moved and one drawn.
 #include "tests/model/diffae_golden.h"
 #include "tests/oom/oom.h"
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations that fail on request, by whom they are made for. This file defines malloc and its family
-// over glibc's own, so that every library in the process comes here; the return address tells which
-// library asked. Where that is libc itself (fopen, opendir, pthread_create), the stack is walked up to
-// the first caller outside of it.
+// Allocations that fail on request, by whom they are made for. This file defines malloc and its
+// family over glibc's own, so that every library in the process comes here; the return address
+// tells which library asked. Where that is libc itself (fopen, opendir, pthread_create), the stack
+// is walked up to the first caller outside of it.
 //
 // With ZN_TEST_WRAPPED (builds with sanitizers, which own malloc) only aligned_alloc is taken, by
 // the linker's --wrap: all allocations of libzenith itself, none of the codecs; leaks are then the

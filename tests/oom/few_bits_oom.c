@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations of a conversion of the golden text model into few bits: all of the file is written, or nothing.
+// Allocations of a conversion of the golden text model into few bits: all of the file is written,
+// or nothing.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Allocations of a whole generation: open a pipeline's folder, two prompts, one step. In f32, and in int8 with the
-// weights in few bits.
+// Allocations of a whole generation: open a pipeline's folder, two prompts, one step. In f32, and
+// in int8 with the weights in few bits.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/task/convert/few_bits_files.h"

@@ -24,7 +24,8 @@ static zenith_status run(zenith_context *context, zenith_model *model, uint8_t *
     ZN_TRY(zenith_encode(context, model, &image, &latent, 1, NULL));
     image.data = decoded;
     latent.kind = ZENITH_LATENT_MEAN;
-    // Too small a bound for all values that lie between norms: some are computed again, some spilled.
+    // Too small a bound for all values that lie between norms: some are computed again, some
+    // spilled.
     const zenith_run_params bound = {
         .size = sizeof bound, .max_memory = most, .spill = "/tmp", .dtype = ZENITH_DTYPE_F32};
     return zenith_decode(context, model, &latent, &image, 1, &bound);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests in which allocations fail, as tables: `oom FOLDER.NAME` runs one of programs.list. What they
-// call must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and work once memory is back.
+// Tests in which allocations fail, as tables: `oom FOLDER.NAME` runs one of programs.list. What
+// they call must say ZENITH_OUT_OF_MEMORY, leak nothing (the sanitizers look), and work once memory
+// is back.
 #ifndef ZN_TESTS_OOM_H
 #define ZN_TESTS_OOM_H
 
@@ -21,8 +22,8 @@ typedef struct oom_call {
 #RUN, RUN, EXPECTED, LEAST                                                                 \
     }
 
-// A session too long for that: the first `each` of its allocations fail in turn, then every `step`-th.
-// It must say ZENITH_OUT_OF_MEMORY or make the bytes that it makes with enough memory.
+// A session too long for that: the first `each` of its allocations fail in turn, then every
+// `step`-th. It must say ZENITH_OUT_OF_MEMORY or make the bytes that it makes with enough memory.
 typedef struct oom_session {
     const char *name;
     zenith_status (*run)(void *made);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each allocation of opening a pipeline, and of finding the model in it, fails in turn: the call must not say
-// that another component is the one, nor that there is none.
+// Each allocation of opening a pipeline, and of finding the model in it, fails in turn: the call
+// must not say that another component is the one, nor that there is none.
 #include "src/model/pipeline.h"
 #include "tests/oom/oom.h"
 

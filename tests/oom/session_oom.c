@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A whole session (context, model, three picture files, encode, latent file, decode, two picture
-// files, a judge) in which allocations of ours and of the codecs fail in turn: the first 2000 (200 under
-// sanitizers), then every 7th; with --all each of them. The session must say ZENITH_OUT_OF_MEMORY,
-// leave no block and no file behind, and not crash. Where it says ZENITH_OK all the same (an
-// allocation its owner can do without), it must have made the same bytes.
+// files, a judge) in which allocations of ours and of the codecs fail in turn: the first 2000 (200
+// under sanitizers), then every 7th; with --all each of them. The session must say
+// ZENITH_OUT_OF_MEMORY, leave no block and no file behind, and not crash. Where it says ZENITH_OK
+// all the same (an allocation its owner can do without), it must have made the same bytes.
 //
 //     oom task.oom --library libdnnl [STEP]      what oneDNN (or libgomp) does without memory: a
 //                                                decode in a child per allocation, every STEP-th;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What test_op_table.c and test_gradients.c cannot say of fake_quant: where its edges are, that it is what 8
-// bits hold, and the gradient, which is not the slope.
+// What test_op_table.c and test_gradients.c cannot say of fake_quant: where its edges are, that it
+// is what 8 bits hold, and the gradient, which is not the slope.
 #include "src/kernel/pointwise/convert.h"
 #include "src/op/ops.h"
 #include "tests/testing.h"
@@ -11,7 +11,8 @@
 
 enum { COUNT = 12 };
 
-// In units of the scale, with what becomes of them in u8 and in s8, and whether the gradient passes.
+// In units of the scale, with what becomes of them in u8 and in s8, and whether the gradient
+// passes.
 static const struct {
     float x, u8, s8;
     bool u8_passes, s8_passes;

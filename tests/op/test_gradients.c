@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operator that has a gradient, because it is in the table: for each sample and each input, the
-// gradient of the loss sum(r * y), with r random, against central differences of the reference. Of each
-// tensor some elements are moved by themselves, and all together in some random directions; the
-// difference must be within 1e-3 of the gradient's largest element, or of its length.
+// Every operator that has a gradient, because it is in the table: for each sample and each input,
+// the gradient of the loss sum(r * y), with r random, against central differences of the reference.
+// Of each tensor some elements are moved by themselves, and all together in some random directions;
+// the difference must be within 1e-3 of the gradient's largest element, or of its length.
 #include "src/base/random.h"
 #include "src/op/ops.h"
 #include "tests/testing.h"
@@ -55,11 +55,12 @@ static void set(zn_tensor *tensor, size_t i, double value)
         ((float *)tensor->data)[i] = (float)value;
 }
 
-// Values that no step carries over the kink of relu or of |a - b|: first inputs are at least 1/4 away
-// from zero, second maps below 1/10 (but for kl_loss, which has no kink, and no slope there). Moments have squares that leave a variance; deviations are
-// positive. The values of a window of max_pool are a quarter apart. Tiles of walsh_tile have one pixel
-// that is not zero (and copies of it at borders): all frequencies are then a multiple of 1, gates make
-// 3/2 or 1/50 of it, and thresholds of 1/2 are far from both.
+// Values that no step carries over the kink of relu or of |a - b|: first inputs are at least 1/4
+// away from zero, second maps below 1/10 (but for kl_loss, which has no kink, and no slope there).
+// Moments have squares that leave a variance; deviations are positive. The values of a window of
+// max_pool are a quarter apart. Tiles of walsh_tile have one pixel that is not zero (and copies of
+// it at borders): all frequencies are then a multiple of 1, gates make 3/2 or 1/50 of it, and
+// thresholds of 1/2 are far from both.
 static double fill_tile(const subject *s, int input, size_t i)
 {
     const zn_walsh_tile_attributes *a = s->sample->attributes;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fusion into group_norm_fused: an activation after a group norm becomes part of it, with the bits of both
-// (f32 is rounded at the same places), in planes and in bands, on one thread and two. A norm that someone
-// else reads too stays.
+// Fusion into group_norm_fused: an activation after a group norm becomes part of it, with the bits
+// of both (f32 is rounded at the same places), in planes and in bands, on one thread and two. A
+// norm that someone else reads too stays.
 #include "tests/graph/small_graphs.h"
 
 enum { H = 7, W = 5, C = 24, GROUPS = 4, MAP = H * W * C };

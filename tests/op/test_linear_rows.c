@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// linear and embed with constants that are read by rows: in f32 as with an array of the same numbers, to the
-// bit; in 8 bits from panels as they lie, from bytes, from another's 4 bits, and rotated, near the reference; the same bits in planes and
-// bands, on one thread and two. What needs arrays refuses them.
+// linear and embed with constants that are read by rows: in f32 as with an array of the same
+// numbers, to the bit; in 8 bits from panels as they lie, from bytes, from another's 4 bits, and
+// rotated, near the reference; the same bits in planes and bands, on one thread and two. What needs
+// arrays refuses them.
 #include "src/graph/packs.h"
 #include "src/graph/plan_parts.h"
 #include "src/kernel/linear/rotation.h"

@@ -10,13 +10,14 @@
 // Both K and M are found without asking the operator's code for speed or cost. K is how many values
 // of an input the row rule lets a result see, so at least the terms of its sum. M is how far the
 // reference moves, per relative step, when every input value moves up or down by a small part of
-// itself: the terms of the sum, added as their roundings add up. A sum of K terms of either sign has
-// partial sums of about M * sqrt(k / K), and errors that grow as sqrt(K) * M.
+// itself: the terms of the sum, added as their roundings add up. A sum of K terms of either sign
+// has partial sums of about M * sqrt(k / K), and errors that grow as sqrt(K) * M.
 //
 // What an operator claims, it must do: each type of its result_types is computed and compared at
-// least once, from an input of that type too if it is a floating one; f32 is taken with every sample, or else pairs in f64.
-// Operators that are fused when types are known may round sums of weights; a run for which such a one has no kernel on
-// this CPU is counted as such, and not as a case.
+// least once, from an input of that type too if it is a floating one; f32 is taken with every
+// sample, or else pairs in f64. Operators that are fused when types are known may round sums of
+// weights; a run for which such a one has no kernel on this CPU is counted as such, and not as a
+// case.
 #include "src/base/random.h"
 #include "src/dnn/dnn.h"
 #include "src/graph/packs.h"
@@ -80,7 +81,8 @@ typedef struct tally {
     int refused;                  // by the shape and type rule
 } tally;
 
-// What computes: kernels of our own alone, or oneDNN too. Both are held to one reference, which takes longer than they.
+// What computes: kernels of our own alone, or oneDNN too. Both are held to one reference, which
+// takes longer than they.
 typedef struct engine {
     const char *name;
     zn_dnn *dnn;
@@ -415,10 +417,11 @@ static double half_step(const subject *s, double value)
     return s->out == ZN_BF16 ? ldexp(fabs(value), -8) : 0;
 }
 
-// What operators that are fused when types are known may round besides. Weights that are added first:
-// four 8-bit weights (fill_grid) have a step of four at most, so that the roundings of a sum amount to
-// about M / 127, and in none of a thousand thousand to eight times that. In bf16 the sums of weights,
-// and what is between two parts of a block: each about as large as results are, with 8 bits.
+// What operators that are fused when types are known may round besides. Weights that are added
+// first: four 8-bit weights (fill_grid) have a step of four at most, so that the roundings of a sum
+// amount to about M / 127, and in none of a thousand thousand to eight times that. In bf16 the sums
+// of weights, and what is between two parts of a block: each about as large as results are, with 8
+// bits.
 static double folding_error(const subject *s, double magnitude)
 {
     if (!s->op->accepts) return 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of tile_mask's scores is straight through: the sum of x * dy over each rectangle, whether
-// the mask lets it pass or not.
+// The gradient of tile_mask's scores is straight through: the sum of x * dy over each rectangle,
+// whether the mask lets it pass or not.
 #include "src/op/ops.h"
 #include "tests/testing.h"
 

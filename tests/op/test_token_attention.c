@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zn_attention as a plan runs it: typed for f32 and for bf16, in planes and in bands, on one thread and
-// two, with the same bits each time and near the plain loops; memory that grows with the tokens; a run that
-// stops soon inside a long call.
+// zn_attention as a plan runs it: typed for f32 and for bf16, in planes and in bands, on one thread
+// and two, with the same bits each time and near the plain loops; memory that grows with the
+// tokens; a run that stops soon inside a long call.
 #include "src/base/os.h"
 #include "src/op/op_values.h"
 #include "tests/graph/small_graphs.h"

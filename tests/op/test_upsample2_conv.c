@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// When upsample2 and conv2d become one: in plain f32 and where the kernel can, after types are known.
-// That it then computes the same is for test_op_table.c.
+// When upsample2 and conv2d become one: in plain f32 and where the kernel can, after types are
+// known. That it then computes the same is for test_op_table.c.
 #include "src/graph/passes.h"
 #include "src/op/ops.h"
 #include "tests/testing.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is left out of a Walsh gate is left out of the work, and the result is that of the dense run: a
-// gate that is a parameter, and looked at, against the same gate given with the run, which is not; and
-// tiles that keep half of their frequencies against gates of zero for the others.
+// What is left out of a Walsh gate is left out of the work, and the result is that of the dense
+// run: a gate that is a parameter, and looked at, against the same gate given with the run, which
+// is not; and tiles that keep half of their frequencies against gates of zero for the others.
 #include "tests/graph/small_graphs.h"
 
 enum { H = 32, W = 64, C = 80, N = H * W * C, GATES = 64 * C };

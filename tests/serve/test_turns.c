@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of turns and their batches, by a clock that the test sets, and the choice of a batch from measured rates.
+// The order of turns and their batches, by a clock that the test sets, and the choice of a batch
+// from measured rates.
 #include "apps/serve/models/probe.h"
 #include "apps/serve/queue/turns.h"
 #include "tests/testing.h"
@@ -142,7 +143,8 @@ ZN_TEST(test_deadlines)
     serve_turns_close(&turns);
 }
 
-// An estimate that is far too high does not refuse everybody for ever: it is tried where nothing else is to do.
+// An estimate that is far too high does not refuse everybody for ever: it is tried where nothing
+// else is to do.
 ZN_TEST(test_wrong_estimate)
 {
     open_turns(1, 0, test_clock);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of tools/goldens/make_metric_goldens.py: an original, and one that is softer and has a mesh.
+// The pictures of tools/goldens/make_metric_goldens.py: an original, and one that is softer and has
+// a mesh.
 #ifndef ZN_TESTS_TASK_METRIC_PICTURES_H
 #define ZN_TESTS_TASK_METRIC_PICTURES_H
 

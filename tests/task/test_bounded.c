@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounded memory of a model with barriers, by the public interface: the same bits under every limit, with and
-// without a spill file; the estimate is what is allocated; a refusal says the bytes that would do, to the byte.
-// The library allocates by aligned_alloc alone, so defining that here shows the arena.
+// Bounded memory of a model with barriers, by the public interface: the same bits under every
+// limit, with and without a spill file; the estimate is what is allocated; a refusal says the bytes
+// that would do, to the byte. The library allocates by aligned_alloc alone, so defining that here
+// shows the arena.
 #include "tests/task/session.h"
 
 #include <malloc.h>
@@ -125,8 +126,8 @@ ZN_TEST(a_folder_that_cannot_be_written_is_a_status)
     assert_memory_equal(pixels, expected, sizeof pixels);
 }
 
-// From the least limit on: scratch of larger plans does not count against smaller ones. (With AVX2 alone limits up to 250 KB
-// above the least were refused.)
+// From the least limit on: scratch of larger plans does not count against smaller ones. (With AVX2
+// alone limits up to 250 KB above the least were refused.)
 ZN_TEST(a_limit_that_suffices_is_not_refused)
 {
     enum { LIMITS = 60, STEP = 777 };

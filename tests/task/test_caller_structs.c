@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays of a caller whose structs are longer than ours, because his header is newer, or shorter, because
-// it is older: runs and calibration find each element by his `size`, and give the bits they give for ours.
-// Fields that we do not know must be zero; sizes that no header had are refused. (test_first_header.c is a
-// whole program of an older header.)
+// Arrays of a caller whose structs are longer than ours, because his header is newer, or shorter,
+// because it is older: runs and calibration find each element by his `size`, and give the bits they
+// give for ours. Fields that we do not know must be zero; sizes that no header had are refused.
+// (test_first_header.c is a whole program of an older header.)
 #include "tests/task/session.h"
 #include "zenith/train.h"
 

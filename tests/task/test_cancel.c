@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stopping a call: from another thread at random moments, from the progress callback, and before it
-// began; in bands, in whole maps, in the barriers of a group norm and within one long product. The context
-// must then work as if nothing had been, with the same bits. How fast it stops is measured by
-// bench/cancel.c; the bound here is what a caller may count on.
+// began; in bands, in whole maps, in the barriers of a group norm and within one long product. The
+// context must then work as if nothing had been, with the same bits. How fast it stops is measured
+// by bench/cancel.c; the bound here is what a caller may count on.
 #include "tests/task/session.h"
 
 #include "src/base/os.h"

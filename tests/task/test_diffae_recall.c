@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear codes that known pictures draw (model/diffae/recall.h), against the same walk in plain loops of doubles; the
-// same bits on one thread and two, alone and among others; stopped; weights that do not fit.
+// Linear codes that known pictures draw (model/diffae/recall.h), against the same walk in plain
+// loops of doubles; the same bits on one thread and two, alone and among others; stopped; weights
+// that do not fit.
 #include "tests/model/diffae_golden.h"
 
 #include "src/base/random.h"
@@ -76,7 +77,8 @@ static void fill_known(void)
     }
 }
 
-// Symmetric matrices without negative eigenvalues: of a cell's own views the unit matrix, of some others one of rank one.
+// Symmetric matrices without negative eigenvalues: of a cell's own views the unit matrix, of some
+// others one of rank one.
 static void fill_tells(uint64_t *state)
 {
     for (int c = 0; c < CELLS; c++)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A diffusion autoencoder's whole calls against PyTorch: ten steps from two pictures to their noise and back, codes
-// moved, mixed, classified and drawn from the prior. The same bits on one thread and two, alone and beside another
-// call; stopped by the callback and by the flag; what is refused.
+// A diffusion autoencoder's whole calls against PyTorch: ten steps from two pictures to their noise
+// and back, codes moved, mixed, classified and drawn from the prior. The same bits on one thread
+// and two, alone and beside another call; stopped by the callback and by the flag; what is refused.
 #include "tests/model/diffae_golden.h"
 
 #include "src/task/diffae/task.h"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The golden text model, diffusion transformer and pipeline in few bits: every parameter is read back, the same
-// source gives the same bytes on one thread and two, and what fails leaves nothing behind.
+// The golden text model, diffusion transformer and pipeline in few bits: every parameter is read
+// back, the same source gives the same bytes on one thread and two, and what fails leaves nothing
+// behind.
 #include "tests/testing.h"
 
 #include "src/base/directory.h"
@@ -295,7 +296,8 @@ static void write_fused(const char *path)
     close_list(&from);
 }
 
-// The names are those of diffusers again, the matrices apart, and the config.json that is made up opens them.
+// The names are those of diffusers again, the matrices apart, and the config.json that is made up
+// opens them.
 ZN_TEST(a_single_file)
 {
     char single[1024], direct[1024];

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Z-Image's whole pipeline against diffusers: the numbers of a prompt's tokens and noise go in, and the latents
-// after each of eight steps (and of three with guidance) and the picture come out. The same bits on one thread
-// and two, alone and beside another generation; stopped between forwards and inside one.
+// Z-Image's whole pipeline against diffusers: the numbers of a prompt's tokens and noise go in, and
+// the latents after each of eight steps (and of three with guidance) and the picture come out. The
+// same bits on one thread and two, alone and beside another generation; stopped between forwards
+// and inside one.
 #include "tests/model/part_runs.h"
 
 #include "src/diffusion/noise.h"
@@ -311,8 +312,8 @@ static size_t kept_captions(const zn_generator *generator)
     return kept;
 }
 
-// What was read ahead is kept, without the text model's packed weights, and pictures have the same bits. A prompt that
-// is no text is left out.
+// What was read ahead is kept, without the text model's packed weights, and pictures have the same
+// bits. A prompt that is no text is left out.
 ZN_TEST(prompts_are_read_ahead)
 {
     enum { SIDE = 4, VALUES = SIDE * SIDE * CHANNELS };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge without SqueezeNet: every other measure against PyTorch's, what equal pictures give, what
-// is refused, and a model before it. test_squeezenet.c has the rest.
+// The judge without SqueezeNet: every other measure against PyTorch's, what equal pictures give,
+// what is refused, and a model before it. test_squeezenet.c has the rest.
 #include "tests/task/metric_goldens.h"
 #include "tests/task/metric_pictures.h"
 #include "tests/task/session.h"

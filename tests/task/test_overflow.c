@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that grow beyond what bf16 holds: the picture is computed again in f32, with f32's bits, and the result
-// says so. bf16 has nearly the range of f32, so weights are scaled until a map comes just under the largest f32,
-// which bf16 rounds to infinity. How large a map grows is not the same on every CPU: a run in f32 is watched.
+// Numbers that grow beyond what bf16 holds: the picture is computed again in f32, with f32's bits,
+// and the result says so. bf16 has nearly the range of f32, so weights are scaled until a map comes
+// just under the largest f32, which bf16 rounds to infinity. How large a map grows is not the same
+// on every CPU: a run in f32 is watched.
 #include "tests/task/session.h"
 
 #include "src/api/models.h"
@@ -161,8 +162,8 @@ static void watch(void *cookie, const zn_node *node, int64_t row, int64_t count,
         largest = fmaxf(largest, fabsf(((const float *)data)[i]));
 }
 
-// The factor that brings the largest value of all latents just under the largest f32. Below it, one that makes the
-// scaled map the largest of the network by far.
+// The factor that brings the largest value of all latents just under the largest f32. Below it, one
+// that makes the scaled map the largest of the network by far.
 static double fitting_factor(const subject *s)
 {
     const double factor = 1e20, just_under = 3.4028e38 * (1 - 1e-5);
@@ -289,7 +290,8 @@ static zenith_status take_rows(void *cookie, uint32_t y, uint32_t count, void *r
     return ZENITH_OK;
 }
 
-// Rows that are handed out as they are made begin again where the caller allows it; else the picture fails.
+// Rows that are handed out as they are made begin again where the caller allows it; else the
+// picture fails.
 ZN_TEST(streams_restart)
 {
     zenith_model *model = overflowing(&tiny);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which calls compile: counted by the engine. A plan serves every call that computes the same and whose
-// memory it fits, whatever the other pictures of the batch leave of the budget; results keep their bits.
+// Which calls compile: counted by the engine. A plan serves every call that computes the same and
+// whose memory it fits, whatever the other pictures of the batch leave of the budget; results keep
+// their bits.
 #include "tests/task/session.h"
 
 #include "src/api/context.h"
@@ -46,7 +47,8 @@ ZN_TEST_TEARDOWN(teardown)
     return 0;
 }
 
-// Decodes these sizes as one batch, checks the bits, and returns how many plans were compiled for it.
+// Decodes these sizes as one batch, checks the bits, and returns how many plans were compiled for
+// it.
 static uint64_t decode(zenith_context *context, const size_t *sizes, size_t count,
                        uint64_t max_memory)
 {
@@ -106,7 +108,8 @@ ZN_TEST(compositions_compile_nothing_new)
     zenith_context_free(context);
 }
 
-// A plan that needs more than the budget does not do, and one with narrow bands not for a call without one.
+// A plan that needs more than the budget does not do, and one with narrow bands not for a call
+// without one.
 ZN_TEST(budgets_that_differ_much)
 {
     const size_t sizes[] = {2};

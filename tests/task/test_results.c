@@ -69,7 +69,8 @@ ZN_TEST(all_good)
     assert_string_equal(zenith_context_error(context), "");
 }
 
-// What every caller gets who names no type, by the class of the CPU. Tests with bounds of a type name it.
+// What every caller gets who names no type, by the class of the CPU. Tests with bounds of a type
+// name it.
 ZN_TEST(the_type_of_each_class)
 {
     static const struct {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights and
-// none, with much memory and with the least, in every type, TAEF2 with its barriers included. Results
-// are compared by hash.
+// Same bits: for 1 and 2 threads, for a picture alone and among 7 others, for three band heights
+// and none, with much memory and with the least, in every type, TAEF2 with its barriers included.
+// Results are compared by hash.
 #include "tests/task/session.h"
 
 #include "src/base/sha256.h"

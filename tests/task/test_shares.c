@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both networks of Z-Image's pipeline divided among shares, here on threads of one process that meet at every sum:
-// latents as diffusers and one alone have them, and the same bits for all; a share looks at its own weights only, and
-// packs its part of them; all stop together; too many shares are refused.
+// Both networks of Z-Image's pipeline divided among shares, here on threads of one process that
+// meet at every sum: latents as diffusers and one alone have them, and the same bits for all; a
+// share looks at its own weights only, and packs its part of them; all stop together; too many
+// shares are refused.
 #include "tests/model/part_runs.h"
 
 #include "src/base/os.h"

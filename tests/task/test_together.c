@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Generators of processes that work together, here on threads, with functions of src/ranks of this test's own that let
-// threads meet: one picture, with the first one's seed and in each network's own type; either stops both; one that ends leaves none waiting; and only a
-// run that went well is ended in a regular way.
+// Generators of processes that work together, here on threads, with functions of src/ranks of this
+// test's own that let threads meet: one picture, with the first one's seed and in each network's
+// own type; either stops both; one that ends leaves none waiting; and only a run that went well is
+// ended in a regular way.
 #include "tests/model/part_runs.h"
 
 #include "src/base/os.h"
@@ -248,8 +249,8 @@ static const char *write_few_bits(void)
     return path;
 }
 
-// A transformer in few bits beside a text model in f32, without a type: products of bytes for the one and f32 for
-// the other, as one process alone has it.
+// A transformer in few bits beside a text model in f32, without a type: products of bytes for the
+// one and f32 for the other, as one process alone has it.
 ZN_TEST(each_network_in_its_own_type)
 {
     static process usual[COUNT], asked[COUNT];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tuner: the first pictures of a size are measured and later ones are not, in this process and in others; bits are
-// those of a run without it; a file that is broken or hostile is done without.
+// The tuner: the first pictures of a size are measured and later ones are not, in this process and
+// in others; bits are those of a run without it; a file that is broken or hostile is done without.
 #include "tests/task/session.h"
 
 #include <unistd.h>
@@ -72,7 +72,8 @@ ZN_TEST(first_pictures_are_measured)
     assert_int_equal(unlink(path), 0);
 }
 
-// One that begins where another stopped; and one that knows nothing of what a third has written meanwhile.
+// One that begins where another stopped; and one that knows nothing of what a third has written
+// meanwhile.
 ZN_TEST(processes_share)
 {
     zenith_context *one = tuned(), *other = tuned();

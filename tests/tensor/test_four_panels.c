@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Others' 4 bits as panels: every weight within the bound that four_panels.h derives, sums as the bytes are, a row by
-// itself as in its panel; rows of zeros, of tiny numbers and of numbers that are none.
+// Others' 4 bits as panels: every weight within the bound that four_panels.h derives, sums as the
+// bytes are, a row by itself as in its panel; rows of zeros, of tiny numbers and of numbers that
+// are none.
 #include "src/base/memory.h"
 #include "src/base/random.h"
 #include "src/tensor/four_panels.h"

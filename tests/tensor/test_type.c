@@ -163,8 +163,8 @@ ZN_TEST(f8_ends_as_in_pytorch)
     }
 }
 
-// The pattern whose value is nearest, by looking at all of them; between two, the even one. Past the
-// last number there is one more, at the place where the next would be.
+// The pattern whose value is nearest, by looking at all of them; between two, the even one. Past
+// the last number there is one more, at the place where the next would be.
 static unsigned nearest(const double *values, unsigned last, double beyond, double wanted)
 {
     unsigned best = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A golden file of a tokenizer, [{"text": .., "ids": [..]}, ..], against what a tokenizer makes of each
-// text; and decoding, which must give the text's normal form back.
+// A golden file of a tokenizer, [{"text": .., "ids": [..]}, ..], against what a tokenizer makes of
+// each text; and decoding, which must give the text's normal form back.
 #ifndef ZN_TESTS_TEXT_GOLDEN_IDS_H
 #define ZN_TESTS_TEXT_GOLDEN_IDS_H
 

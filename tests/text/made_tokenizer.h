@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vocabularies that the tests write themselves: the 256 bytes have the ids 0 to 255, and a test adds what
-// it is about. The same vocabulary comes as tokenizer.json, vocab.json, qwen.tiktoken or arrays.
+// Vocabularies that the tests write themselves: the 256 bytes have the ids 0 to 255, and a test
+// adds what it is about. The same vocabulary comes as tokenizer.json, vocab.json, qwen.tiktoken or
+// arrays.
 #ifndef ZN_TESTS_TEXT_MADE_TOKENIZER_H
 #define ZN_TESTS_TEXT_MADE_TOKENIZER_H
 

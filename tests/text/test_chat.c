@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The prompt of Z-Image's pipeline. The text and ids are those that diffusers' ZImagePipeline makes of the
-// same prompt with the small tokenizer (golden file pipeline/io_turbo, tensor "ids").
+// The prompt of Z-Image's pipeline. The text and ids are those that diffusers' ZImagePipeline makes
+// of the same prompt with the small tokenizer (golden file pipeline/io_turbo, tensor "ids").
 #include "src/base/memory.h"
 #include "src/text/chat.h"
 #include "tests/text/made_tokenizer.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Qwen's own vocabulary, 151,643 tokens, which tools/bootstrap puts into .deps, against the Hugging Face
-// library's ids.
+// Qwen's own vocabulary, 151,643 tokens, which tools/bootstrap puts into .deps, against the Hugging
+// Face library's ids.
 #include "src/text/tokenizer_parts.h"
 #include "src/text/vocabulary_json.h"
 #include "tests/text/golden_ids.h"

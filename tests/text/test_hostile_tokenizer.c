@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of tokenizers that are broken, hostile, or of another kind: each is refused with a sentence that
-// says what is wrong.
+// Files of tokenizers that are broken, hostile, or of another kind: each is refused with a sentence
+// that says what is wrong.
 #include "src/base/memory.h"
 #include "tests/text/made_tokenizer.h"
 

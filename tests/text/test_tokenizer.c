@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a tokenizer promises besides the golden ids: the way back, added tokens, text that is not UTF-8,
-// and linear time for texts made to take more.
+// What a tokenizer promises besides the golden ids: the way back, added tokens, text that is not
+// UTF-8, and linear time for texts made to take more.
 #include "src/base/memory.h"
 #include "src/base/random.h"
 #include "tests/text/golden_ids.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Training a vocabulary: a case by hand, random words against a trainer that counts every pair anew for
-// each merge, and what the file promises: it opens, and its bytes depend on the texts alone.
+// Training a vocabulary: a case by hand, random words against a trainer that counts every pair anew
+// for each merge, and what the file promises: it opens, and its bytes depend on the texts alone.
 #include "src/base/json.h"
 #include "src/base/memory.h"
 #include "src/base/random.h"

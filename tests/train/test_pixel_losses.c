@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Losses of pixels, by pictures whose distance is known: grey, a chequered one, and that moved by a pixel.
+// Losses of pixels, by pictures whose distance is known: grey, a chequered one, and that moved by a
+// pixel.
 #include "src/train/loss/losses.h"
 #include "tests/graph/small_graphs.h"
 
@@ -63,7 +64,8 @@ ZN_TEST(texture_is_an_amount)
     expect(ZN_LOSS_L1, grey, fine, 0.25);
 }
 
-// Fields of one or two pixels are a mesh of four; those of four are half of the time each of two values.
+// Fields of one or two pixels are a mesh of four; those of four are half of the time each of two
+// values.
 ZN_TEST(a_lattice_is_what_places_have_in_common)
 {
     static float grey[COUNT], one[COUNT], two[COUNT], four[COUNT];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pruned networks: they compute what the whole ones do with the same channels, blocks or frequencies
-// zeroed; what is left out is what matters least; refusals.
+// Pruned networks: they compute what the whole ones do with the same channels, blocks or
+// frequencies zeroed; what is left out is what matters least; refusals.
 #include "tests/model/weight_files.h"
 
 #include "src/base/memory.h"
@@ -218,8 +218,8 @@ ZN_TEST(blocks_as_zeroed)
 
 // --- frequencies --------------------------------------------------------------------------------
 
-// A network of a family without goldens: random weights, gates and thresholds between -0.3 and 0.3, and
-// scores of both signs.
+// A network of a family without goldens: random weights, gates and thresholds between -0.3 and 0.3,
+// and scores of both signs.
 static void invent(opened *o, const char *name, unsigned part)
 {
     zn_error err = {0};
@@ -391,8 +391,8 @@ static zn_prune_options options_for(zn_model *model, const char *where)
                               .channels = 0.5};
 }
 
-// Channels whose outgoing weights are next to nothing are those that go, and the others stay as they
-// are, in their order.
+// Channels whose outgoing weights are next to nothing are those that go, and the others stay as
+// they are, in their order.
 ZN_TEST(least_worth_go)
 {
     zn_error err = {0};

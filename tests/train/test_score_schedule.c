@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The schedule by which rectangles are left out while a network is trained: how many, which, and that
-// the mask stands still in the end.
+// The schedule by which rectangles are left out while a network is trained: how many, which, and
+// that the mask stands still in the end.
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/train/optim/score_schedule.h"
@@ -76,7 +76,8 @@ ZN_TEST(rises_as_a_cubic)
                     zn_score_schedule_pruned(&plan, t + 1, 97));
 }
 
-// Scores begin alike, so that the first masks are told apart by place only: the count is exact there too.
+// Scores begin alike, so that the first masks are told apart by place only: the count is exact
+// there too.
 ZN_TEST(leaves_out_so_many)
 {
     bench b;

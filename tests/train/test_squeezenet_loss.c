@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The SqueezeNet loss with its real weights: its value is the judge's figure, its gradient PyTorch's
-// (tools/goldens/make_metric_goldens.py, in float64), by our own kernels and by oneDNN; in bf16 it is near.
-// And what is said where there are no weights.
+// The SqueezeNet loss with its real weights: its value is the judge's figure, its gradient
+// PyTorch's (tools/goldens/make_metric_goldens.py, in float64), by our own kernels and by oneDNN;
+// in bf16 it is near. And what is said where there are no weights.
 #include "tests/task/metric_goldens.h"
 #include "tests/task/metric_pictures.h"
 #include "tests/task/session.h"
@@ -162,9 +162,9 @@ ZN_TEST(is_the_judges_figure_with_pytorchs_gradient)
     (void)!zn_dnn_create(&cpu, &dnn, NULL);
     check(ZN_F32, NULL, 1e-5, 1e-4);
     if (dnn) check(ZN_F32, dnn, 1e-5, 1e-4);
-    // Gradients: one and a half times what PyTorch's own bf16 is off (0.24), since which pixel wins in a max pool,
-    // and which relu lets through, changes with the last bit. The loss of two pictures that hardly differ is 0.006
-    // off with oneDNN and 0.03 without.
+    // Gradients: one and a half times what PyTorch's own bf16 is off (0.24), since which pixel wins
+    // in a max pool, and which relu lets through, changes with the last bit. The loss of two
+    // pictures that hardly differ is 0.006 off with oneDNN and 0.03 without.
     check(ZN_BF16, dnn, 0.05, 0.36);
     check(ZN_F16, dnn, 0.05 / 8, 0.36 / 3);
     zn_dnn_free(dnn);

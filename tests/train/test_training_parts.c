@@ -322,7 +322,8 @@ ZN_TEST(is_pytorchs_adamw)
     zn_json_free(golden);
 }
 
-// Moments of gradients that vanish would stay below 1.2e-38 for ever, and slow every later step down.
+// Moments of gradients that vanish would stay below 1.2e-38 for ever, and slow every later step
+// down.
 ZN_TEST(keeps_no_denormals)
 {
     enum { COUNT = 2 * ZN_OPTIMIZER_PIECE + 13 };

@@ -89,7 +89,8 @@ static int nothing_in(const struct names *names, const char *input, const char *
 
 static int add_folder(struct names *names, const char *folder, size_t from, const char *endings);
 
-// One entry of a folder: a file that is wanted, or, with --recursive, a folder. Takes the path over.
+// One entry of a folder: a file that is wanted, or, with --recursive, a folder. Takes the path
+// over.
 static int add_entry(struct names *names, char *path, size_t from, const char *endings)
 {
     int code = CLI_DONE;

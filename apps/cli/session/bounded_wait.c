@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-// About 0.1 ms where a pause takes 140 cycles, as on Intel's servers: longer than the gaps between two loops on a machine
-// that is free, and much shorter than what a loop takes whose thread lost its core.
+// About 0.1 ms where a pause takes 140 cycles, as on Intel's servers: longer than the gaps between
+// two loops on a machine that is free, and much shorter than what a loop takes whose thread lost
+// its core.
 static const char spins[] = "2000";
 
 // The program's file; false where it is not known, or is the loader's (ld-linux.so.2 zenith ..).

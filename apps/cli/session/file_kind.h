@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a file is by its first bytes, for messages about inputs of the wrong kind. The library decides
-// what it reads; this only finds better words where it refused.
+// What a file is by its first bytes, for messages about inputs of the wrong kind. The library
+// decides what it reads; this only finds better words where it refused.
 #ifndef ZN_CLI_SESSION_FILE_KIND_H
 #define ZN_CLI_SESSION_FILE_KIND_H
 

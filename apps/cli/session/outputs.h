@@ -28,7 +28,8 @@ typedef struct cli_outputs {
 } cli_outputs;
 
 // CLI_DONE, or CLI_USAGE after a message: no -o, an unknown ending, two inputs with one output, an
-// output over its own input, a place that cannot be written to. Makes the folder if it is not there.
+// output over its own input, a place that cannot be written to. Makes the folder if it is not
+// there.
 int cli_outputs_plan(const cli_settings *settings, const cli_format *formats, cli_outputs *out);
 
 // The path for one of the settings' inputs, to be freed; NULL when memory ran out. index CLI_UNSET:

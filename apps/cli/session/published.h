@@ -25,12 +25,12 @@ extern const cli_published cli_published_files[]; // ends with a NULL model
 size_t cli_published_count(const char *model);    // how many files it has in the table
 
 // How to get the weights of a known model, as the end of a sentence: the command that fetches them;
-// their addresses, in a program that cannot fetch (ZENITH_PULL=OFF); or what to do where they are not
-// in the table.
+// their addresses, in a program that cannot fetch (ZENITH_PULL=OFF); or what to do where they are
+// not in the table.
 void cli_published_how(const char *model, char *text, size_t size);
 
-// Files of a pipeline for pictures from text, whose checksums are not known here: where they are published, and what
-// each is for. NULL where there is no such pipeline; ends with a NULL place.
+// Files of a pipeline for pictures from text, whose checksums are not known here: where they are
+// published, and what each is for. NULL where there is no such pipeline; ends with a NULL place.
 typedef struct cli_published_large {
     const char *place; // the repository on https://huggingface.co
     const char *file;  // NULL: all of it
@@ -43,8 +43,9 @@ const cli_published_large *cli_published_pipeline(const char *name);
 // are networks of research, for weights that one trains oneself.
 bool cli_model_is_product(const char *model);
 
-// What comes with the program besides autoencoders: diffusion autoencoders, a file each, and pipelines for pictures from
-// text, a folder each. The first is what `zenith diffae` and `zenith generate` take where no model is named.
+// What comes with the program besides autoencoders: diffusion autoencoders, a file each, and
+// pipelines for pictures from text, a folder each. The first is what `zenith diffae` and `zenith
+// generate` take where no model is named.
 typedef struct cli_shipped {
     const char *name, *description;
 } cli_shipped;

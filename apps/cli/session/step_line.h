@@ -23,7 +23,8 @@ void cli_step_line_phase(const cli_step_line *line, const char *what);
 // After a step, counted from 1; later: steps that follow those of this call.
 void cli_step_line_step(cli_step_line *line, uint32_t step, uint32_t steps, uint64_t later,
                         double now);
-// After so many steps. The first one also prepares the others, so it counts only while there is no other.
+// After so many steps. The first one also prepares the others, so it counts only while there is no
+// other.
 double cli_step_line_seconds(const cli_step_line *line, uint32_t step);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diffusion autoencoders: pictures to codes and back, edited, between two, and drawn. A thread of its own does one request
-// after the other, in a context of its own. Results have the bytes that `zenith diffae` writes.
+// Diffusion autoencoders: pictures to codes and back, edited, between two, and drawn. A thread of
+// its own does one request after the other, in a context of its own. Results have the bytes that
+// `zenith diffae` writes.
 //
-//   open      polling thread: reads parameters and body, checks them, and takes a place in the queue
+//   open      polling thread: reads parameters and body, checks them, and takes a place in the
+//             queue
 //   start     waits for its turn; `done` is called, once, from any thread
 //   answer    when it is over
 #ifndef ZN_SERVE_DIFFAE_DIFFAE_H
@@ -34,8 +36,9 @@ typedef enum serve_diffae_work {
 
 enum { SERVE_DIFFAES = 8 }; // at most
 
-// Opens a word of the command line, "NAME" or "NAME=FILE", where it is a diffusion autoencoder; *all is made for the
-// first. *is: whether it is one. False after a message. `context` reads pictures, and opens models.
+// Opens a word of the command line, "NAME" or "NAME=FILE", where it is a diffusion autoencoder;
+// *all is made for the first. *is: whether it is one. False after a message. `context` reads
+// pictures, and opens models.
 bool serve_diffaes_add(serve_diffaes **all, const serve_settings *settings, zenith_context *context,
                        const char *word, bool *is);
 void serve_diffaes_free(serve_diffaes *all); // NULL is fine

@@ -33,8 +33,8 @@ void serve_diffaes_free(serve_diffaes *all)
 
 // --- one model ----------------------------------------------------------------------------------
 
-// A file of its own is opened by the family's name, one that is searched for by its own. NULL: it is none, or the
-// context says why.
+// A file of its own is opened by the family's name, one that is searched for by its own. NULL: it
+// is none, or the context says why.
 static serve_diffae_model *open_model(const serve_settings *settings, zenith_context *context,
                                       const char *word)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See parts.h. A code is an object of JSON, as `encode` answers it: {"width", "height", "code": numbers,
-// "noise": base64 of f32, little-endian, or absent, "steps", "weights"}. Defaults are those of `zenith diffae`.
+// See parts.h. A code is an object of JSON, as `encode` answers it: {"width", "height", "code":
+// numbers, "noise": base64 of f32, little-endian, or absent, "steps", "weights"}. Defaults are
+// those of `zenith diffae`.
 #include "apps/serve/diffae/parts.h"
 #include "apps/serve/parse/base64.h"
 #include "apps/serve/parse/json.h"

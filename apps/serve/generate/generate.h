@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures from text: the pipelines that are served, and a queue of requests for them. A thread of its own makes one
-// picture after the other, in a context of its own, so that autoencoders go on being served meanwhile. Pictures have the
-// bytes that `zenith generate` writes.
+// Pictures from text: the pipelines that are served, and a queue of requests for them. A thread of
+// its own makes one picture after the other, in a context of its own, so that autoencoders go on
+// being served meanwhile. Pictures have the bytes that `zenith generate` writes.
 //
 // A generation is the pictures of one request:
 //
 //   open      polling thread: checks, and a place in the queue
-//   start     waits for its turn; pictures and previews become events, then `done` is called, once, from any thread
-//   read      polling thread: the events that were said so far, for requests that are answered by a stream
+//   start     waits for its turn; pictures and previews become events, then `done` is called, once,
+//             from any thread
+//   read      polling thread: the events that were said so far, for requests that are answered by a
+//             stream
 #ifndef ZN_SERVE_GENERATE_GENERATE_H
 #define ZN_SERVE_GENERATE_GENERATE_H
 
@@ -28,7 +30,8 @@ typedef struct serve_generation serve_generation;
 
 enum { SERVE_PIPELINES = 8 }; // at most
 
-// Whether a word of the command line names a pipeline: a folder with model_index.json, NAME=FOLDER, zenith-words or z-image-turbo.
+// Whether a word of the command line names a pipeline: a folder with model_index.json, NAME=FOLDER,
+// zenith-words or z-image-turbo.
 bool serve_is_pipeline(const char *word);
 // NULL: out of memory. `context` reads pictures to begin with.
 serve_generators *serve_generators_create(const serve_settings *settings, zenith_context *context);
@@ -41,10 +44,11 @@ void serve_generators_free(serve_generators *all);
 size_t serve_generators_count(const serve_generators *all);
 const char *serve_generators_name(const serve_generators *all, size_t index);
 json_t *serve_generators_describe(serve_generators *all, size_t index, double created);
-// Opens the files of a pipeline again: what was accepted is still made by the old ones, what comes by the new. NULL, or
-// why the old ones stay.
+// Opens the files of a pipeline again: what was accepted is still made by the old ones, what comes
+// by the new. NULL, or why the old ones stay.
 const char *serve_generators_reopen(serve_generators *all, size_t index);
-// The one that requests get that name none: the first, until another is chosen. false: there is none of this name.
+// The one that requests get that name none: the first, until another is chosen. false: there is
+// none of this name.
 const char *serve_generators_chosen(serve_generators *all);
 bool serve_generators_choose(serve_generators *all, const char *name);
 // Counters for Prometheus.
@@ -89,16 +93,18 @@ const void *serve_generation_picture(const serve_generation *generation, uint32_
 // As PNG files keep it.
 const char *serve_generation_text(const serve_generation *generation, uint32_t index);
 
-// Says something to the client of a stream; a text to be freed, which is taken over. `last`: nothing follows.
+// Says something to the client of a stream; a text to be freed, which is taken over. `last`:
+// nothing follows.
 void serve_generation_say(serve_generation *generation, char *text, bool last);
-// The bytes that were read, -1 at the end; 0: there are none now, `wait` was called, and `wake` (of _start's cookie)
-// will be when there are.
+// The bytes that were read, -1 at the end; 0: there are none now, `wait` was called, and `wake` (of
+// _start's cookie) will be when there are.
 ssize_t serve_generation_read(serve_generation *generation, char *dst, size_t most,
                               void (*wait)(void *cookie), void (*wake)(void *cookie), void *cookie);
 
 // Keeps a text, which is taken over, in place of the one before: the newest preview of a job.
 void serve_generation_keep(serve_generation *generation, char *text);
-// A copy of what is kept, to be freed, where it is newer than *seen, which follows; NULL: it is not.
+// A copy of what is kept, to be freed, where it is newer than *seen, which follows; NULL: it is
+// not.
 char *serve_generation_kept(serve_generation *generation, unsigned *seen);
 
 // --- the one under way --------------------------------------------------------------------------

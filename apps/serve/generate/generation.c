@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See generate.h: one request for pictures, from its wish to its results, and the events on the way.
+// See generate.h: one request for pictures, from its wish to its results, and the events on the
+// way.
 #include "apps/serve/generate/generators.h"
 
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static bool open_source(serve_generation *g, serve_generators *all, uint32_t tur
     return true;
 }
 
-// The picture's header is looked at twice: for its size, and then to be brought to that in the pipeline's multiples.
+// The picture's header is looked at twice: for its size, and then to be brought to that in the
+// pipeline's multiples.
 static bool settle(serve_generation *g, serve_generators *all, serve_failure *failure)
 {
     uint32_t turned[2] = {0, 0};

@@ -4,7 +4,8 @@
 // What the files behind generate.h share: pipelines.c opens pipelines, generation.c is one request,
 // make.c makes its pictures, generate.c is the queue and the thread that works it.
 //
-// Previews are decoded by a context of their own: a call on the generating context would wait for itself.
+// Previews are decoded by a context of their own: a call on the generating context would wait for
+// itself.
 #ifndef ZN_SERVE_GENERATE_GENERATORS_H
 #define ZN_SERVE_GENERATE_GENERATORS_H
 
@@ -13,8 +14,8 @@
 
 #include <stdatomic.h>
 
-// One that was replaced is freed when the last request that holds it is over: as an errand of the line, because the
-// context that computes is the line's.
+// One that was replaced is freed when the last request that holds it is over: as an errand of the
+// line, because the context that computes is the line's.
 typedef struct serve_pipeline {
     serve_errand retirement;
     serve_generators *all;

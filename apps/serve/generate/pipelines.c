@@ -50,7 +50,8 @@ static const char *split_word(const char *word, char *name, size_t size)
     return folder;
 }
 
-// As in `zenith generate`: a lone file can be alike for several models, and the one is meant whose latents these are.
+// As in `zenith generate`: a lone file can be alike for several models, and the one is meant whose
+// latents these are.
 static zenith_status open_own(serve_generators *all, const serve_pipeline *p, unsigned parts,
                               zenith_model **out)
 {

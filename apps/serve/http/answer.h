@@ -25,8 +25,8 @@ typedef struct serve_answer {
     bool borrowed;           // data and bytes belong to another, who outlives the answer
 } serve_answer;
 
-// The error object; plain: with the sentence alone as "error", as the Open Inference Protocol has it. Where there is no
-// memory the body is empty.
+// The error object; plain: with the sentence alone as "error", as the Open Inference Protocol has
+// it. Where there is no memory the body is empty.
 void serve_answer_failure(serve_answer *answer, const serve_failure *failure, bool plain);
 // A text, which is taken over; NULL: out of memory.
 void serve_answer_text(serve_answer *answer, const char *content_type, char *text);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See events.h. A reader is told what has changed since it was told last, not all that happened: so nothing is
-// stored for readers, and one that comes late or reads slowly sees the job as it is. The main thread looks for changes.
+// See events.h. A reader is told what has changed since it was told last, not all that happened: so
+// nothing is stored for readers, and one that comes late or reads slowly sees the job as it is. The
+// main thread looks for changes.
 #include "apps/serve/http/events.h"
 
 #include <stdio.h>
@@ -51,7 +52,8 @@ static char *write_event(const char *name, serve_job *job)
     return text;
 }
 
-// The next thing to say; NULL: there is nothing new. Previews come before the step that they belong to is told.
+// The next thing to say; NULL: there is nothing new. Previews come before the step that they belong
+// to is told.
 static char *next_text(serve_listener *listener, double now)
 {
     serve_place place;

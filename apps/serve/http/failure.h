@@ -21,7 +21,8 @@ bool serve_fail(serve_failure *failure, int code, const char *type, const char *
 // The same from what the library said.
 bool serve_fail_status(serve_failure *failure, zenith_status status, const char *sentence);
 
-// What most failures are: a request that says something wrong, one that cannot be followed, and one that is too large.
+// What most failures are: a request that says something wrong, one that cannot be followed, and one
+// that is too large.
 #define serve_fail_request(failure, ...) serve_fail(failure, 400, "invalid_request", __VA_ARGS__)
 #define serve_fail_content(failure, ...) serve_fail(failure, 422, "unprocessable", __VA_ARGS__)
 #define serve_fail_size(failure, ...)    serve_fail(failure, 413, "too_large", __VA_ARGS__)

@@ -26,7 +26,8 @@ static void set_id(serve_request *request)
                  (unsigned long long)atomic_fetch_add(&request->server->ids, 1));
 }
 
-// As the W3C writes it: "00-", 32 digits of the trace, 16 of the caller's span, 2 of flags. Anything else is left out.
+// As the W3C writes it: "00-", 32 digits of the trace, 16 of the caller's span, 2 of flags.
+// Anything else is left out.
 static void set_trace(serve_request *request)
 {
     static const char shape[] = "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";

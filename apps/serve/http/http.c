@@ -117,8 +117,9 @@ static void ended(void *cls, struct MHD_Connection *connection, void **state,
 
 // --- the body -----------------------------------------------------------------------------------
 
-// libmicrohttpd 0.9 sometimes does not see that a client has closed its end in the middle of a body, and waits
-// IDLE_SECONDS for it, a drain with it. An end that is closed on this side too wakes it.
+// libmicrohttpd 0.9 sometimes does not see that a client has closed its end in the middle of a
+// body, and waits IDLE_SECONDS for it, a drain with it. An end that is closed on this side too
+// wakes it.
 static void look_at_bodies(serve_server *server)
 {
     pthread_mutex_lock(&server->lock);
@@ -158,7 +159,8 @@ static void take_answer(serve_request *request)
     request->task->answer = (serve_answer){0};
 }
 
-// The task is over. After the connection is resumed the request belongs to the polling thread again.
+// The task is over. After the connection is resumed the request belongs to the polling thread
+// again.
 static void finish(void *cookie)
 {
     serve_request *request = cookie;
@@ -251,7 +253,8 @@ static void process_job(serve_request *request)
     if (!good) serve_request_refuse(request);
 }
 
-// The whole request is here. True: work is under way, and may even be over already. False: there is an answer to send.
+// The whole request is here. True: work is under way, and may even be over already. False: there is
+// an answer to send.
 static bool process(serve_request *request, enum MHD_Result *result)
 {
     const serve_route *route = &serve_routes[request->route];

@@ -3,13 +3,14 @@
 //
 // A request on its connection, and what the files that look after it share. Its life:
 //
-//   headers    headers.c: route, method, key, limits. What is wrong becomes the answer at once, and the body is
-//              read and thrown away, so that the client can read the answer.
+//   headers    headers.c: route, method, key, limits. What is wrong becomes the answer at once, and
+//              the body is read and thrown away, so that the client can read the answer.
 //   body       goes to the task (queue/task.h)
 //   whole      pages are answered; work is begun, and the connection is suspended until it is over
 //   sent       respond.c; then the request is counted and freed
 //
-// The request belongs to the polling thread, but for the moment in which its task resumes the connection.
+// The request belongs to the polling thread, but for the moment in which its task resumes the
+// connection.
 #ifndef ZN_SERVE_HTTP_REQUEST_H
 #define ZN_SERVE_HTTP_REQUEST_H
 

@@ -21,7 +21,8 @@ static void add_site_headers(const serve_answer *answer, struct MHD_Response *re
         MHD_add_response_header(response, each->name, each->value);
 }
 
-// What browsers' tools show, in milliseconds: how long the work waited and took, without the way here and back.
+// What browsers' tools show, in milliseconds: how long the work waited and took, without the way
+// here and back.
 static void add_timing(const serve_answer *answer, struct MHD_Response *response)
 {
     char text[96];

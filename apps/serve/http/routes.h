@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which path is what. Paths are compared with a table, and with the names of open models: no part of a request
-// reaches the file system.
+// Which path is what. Paths are compared with a table, and with the names of open models: no part
+// of a request reaches the file system.
 #ifndef ZN_SERVE_HTTP_ROUTES_H
 #define ZN_SERVE_HTTP_ROUTES_H
 
@@ -51,7 +51,8 @@ typedef enum serve_jobs_page {
 typedef enum serve_protocol {
     SERVE_PROTOCOL_OWN = 0,
     SERVE_PROTOCOL_REMOTE, // diffusers' remote VAE
-    SERVE_PROTOCOL_OIP, // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+    // the Open Inference Protocol; its models are parts, NAME_encoder and NAME_decoder
+    SERVE_PROTOCOL_OIP,
     SERVE_PROTOCOL_SDAPI // AUTOMATIC1111's, which --no-sdapi leaves out
 } serve_protocol;
 

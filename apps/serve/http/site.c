@@ -28,7 +28,8 @@ static const serve_site_file *find(const char *path)
     return file->name != NULL ? file : NULL;
 }
 
-// A list of tags may be sent, or "*". A tag has no quote inside, so that a search finds a whole one.
+// A list of tags may be sent, or "*". A tag has no quote inside, so that a search finds a whole
+// one.
 static bool is_known(const serve_site_file *file, const char *known)
 {
     return known != NULL && (strcmp(known, "*") == 0 || strstr(known, file->etag) != NULL);

@@ -63,7 +63,8 @@ typedef struct serve_metrics_names {
 } serve_metrics_names;
 void serve_metrics_write(serve_metrics *metrics, const serve_metrics_names *names, FILE *out);
 
-// What every page of metrics is made of. `limits` are SERVE_BUCKETS bounds; labels may not be empty.
+// What every page of metrics is made of. `limits` are SERVE_BUCKETS bounds; labels may not be
+// empty.
 void serve_histogram_note(serve_histogram *histogram, const double *limits, double value);
 void serve_histogram_write(FILE *out, const char *name, const char *labels,
                            const serve_histogram *histogram, const double *limits);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model can compute in here, and the memory that this takes: asked of the library once, at the start, because its
-// answer waits for pictures that are under way, and the polling thread never waits.
+// What a model can compute in here, and the memory that this takes: asked of the library once, at
+// the start, because its answer waits for pictures that are under way, and the polling thread never
+// waits.
 #ifndef ZN_SERVE_MODELS_ESTIMATES_H
 #define ZN_SERVE_MODELS_ESTIMATES_H
 
@@ -23,7 +24,8 @@ void serve_estimates_fill(serve_estimates *estimates, zenith_context *context, z
                           const zenith_model_info *info, const zenith_run_params *run);
 // A bit (1 << dtype) for each type that is offered.
 unsigned serve_estimates_types(const serve_estimates *estimates);
-// For /v1/models: {"type": "bf16", "memory": [{"side": 512, "encode": bytes, "decode": bytes}, ..]}, the usual one first.
+// For /v1/models: {"type": "bf16", "memory": [{"side": 512, "encode": bytes, "decode": bytes},
+// ..]}, the usual one first.
 json_t *serve_estimates_describe(const serve_estimates *estimates);
 
 #endif

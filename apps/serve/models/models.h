@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The autoencoders that are served. A model may be replaced by the same one with other weights while the old one is at
-// work: whoever uses one holds it, and the last one frees it.
+// The autoencoders that are served. A model may be replaced by the same one with other weights
+// while the old one is at work: whoever uses one holds it, and the last one frees it.
 #ifndef ZN_SERVE_MODELS_MODELS_H
 #define ZN_SERVE_MODELS_MODELS_H
 
@@ -18,10 +18,11 @@ struct serve_model {
     serve_batch pays[SERVE_OPERATIONS][SERVE_CLASSES]; // of pictures of a size, as measured
 };
 
-// Opens a model of the command line, "NAME" or "NAME=WEIGHTS", and measures it. False after a message.
+// Opens a model of the command line, "NAME" or "NAME=WEIGHTS", and measures it. False after a
+// message.
 bool serve_models_open(serve_server *server, const char *word);
-// Opens its file again by `context`, and replaces it where that went well. NULL: it did; else why not, a sentence of the
-// calling thread.
+// Opens its file again by `context`, and replaces it where that went well. NULL: it did; else why
+// not, a sentence of the calling thread.
 const char *serve_models_reopen(serve_server *server, size_t number, zenith_context *context);
 void serve_models_close(serve_server *server);
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See probe.h. A picture alone is computed by all threads of a stream, a batch by a thread for each picture, with
-// the same bits: the library promises them for every number of threads. Threads that share a small picture wait for
-// each other at every layer, so a batch has the better rate there, and its pictures take longer one by one. Which
-// batch is the best depends on cores, model and size: it is measured.
+// See probe.h. A picture alone is computed by all threads of a stream, a batch by a thread for each
+// picture, with the same bits: the library promises them for every number of threads. Threads that
+// share a small picture wait for each other at every layer, so a batch has the better rate there,
+// and its pictures take longer one by one. Which batch is the best depends on cores, model and
+// size: it is measured.
 #include "apps/serve/models/probe.h"
 
 #include <stdlib.h>
@@ -17,8 +18,8 @@ enum {
 static const uint32_t sides[SERVE_CLASSES] = {64, 256};
 // Pictures up to so many pixels are taken as those of `sides`; larger ones are worked alone.
 static const uint64_t largest[SERVE_CLASSES] = {128 * 128, 512 * 512};
-// For the batches of one part and size: a start should not take long. Where a picture alone takes a good share of it,
-// it has work enough for all threads.
+// For the batches of one part and size: a start should not take long. Where a picture alone takes a
+// good share of it, it has work enough for all threads.
 static const double BUDGET = 0.15;
 
 // --- one measurement ----------------------------------------------------------------------------
@@ -74,7 +75,8 @@ static zenith_status run(serve_server *server, const serve_model *m, unsigned pa
     return status;
 }
 
-// The first time makes plans and packs weights, and does not count. *best is 0 where `end` comes before the others.
+// The first time makes plans and packs weights, and does not count. *best is 0 where `end` comes
+// before the others.
 static zenith_status measure(serve_server *server, const serve_model *m, unsigned part,
                              zenith_context *context, pictures *all, size_t count, double end,
                              double *best)

@@ -22,7 +22,7 @@ struct serve_reloads {
     uint64_t good[MOST], failed[MOST];
 };
 
-// --- what is served: autoencoders, pipelines and diffusion autoencoders, numbered in this order ---
+// --- what is served: autoencoders, pipelines and diffusion autoencoders, numbered in this order --
 
 static size_t count_all(const serve_server *server)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGHUP: opens the files of all models again, on a thread and in a context of its own, so that nobody waits for it. What
-// was accepted is answered by the model that it began with. A file that does not open leaves the old model in place.
+// SIGHUP: opens the files of all models again, on a thread and in a context of its own, so that
+// nobody waits for it. What was accepted is answered by the model that it began with. A file that
+// does not open leaves the old model in place.
 #ifndef ZN_SERVE_MODELS_RELOAD_H
 #define ZN_SERVE_MODELS_RELOAD_H
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON of a stranger: nesting and the number of values are bounded before jansson sees the text, since a value of two
-// bytes costs it some hundred. The getters are those of parameters.h, for the members of an object.
+// JSON of a stranger: nesting and the number of values are bounded before jansson sees the text,
+// since a value of two bytes costs it some hundred. The getters are those of parameters.h, for the
+// members of an object.
 #ifndef ZN_SERVE_PARSE_JSON_H
 #define ZN_SERVE_PARSE_JSON_H
 

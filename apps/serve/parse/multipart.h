@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A form with files, multipart/form-data of RFC 7578, of which the whole body is here. Nothing is copied but names.
+// A form with files, multipart/form-data of RFC 7578, of which the whole body is here. Nothing is
+// copied but names.
 #ifndef ZN_SERVE_PARSE_MULTIPART_H
 #define ZN_SERVE_PARSE_MULTIPART_H
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See numbers.h. The library's own conversions are not part of its interface; these are plain loops, and
-// nothing beside a network's work.
+// See numbers.h. The library's own conversions are not part of its interface; these are plain
+// loops, and nothing beside a network's work.
 #include "apps/serve/parse/numbers.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parameters of a request as a list of names and values, and values of types. Everything is of a stranger: a
-// value that is not wholly of its type is refused.
+// The parameters of a request as a list of names and values, and values of types. Everything is of
+// a stranger: a value that is not wholly of its type is refused.
 #ifndef ZN_SERVE_PARSE_PARAMETERS_H
 #define ZN_SERVE_PARSE_PARAMETERS_H
 
@@ -49,7 +49,8 @@ typedef struct serve_word {
 bool serve_parameter_word(const serve_parameters *parameters, const char *name,
                           const serve_word *words, int *out, serve_failure *failure);
 
-// "shape", once for each dimension or separated by commas; *rank is 0 where it is not there. Dimensions are 1 .. 2^24.
+// "shape", once for each dimension or separated by commas; *rank is 0 where it is not there.
+// Dimensions are 1 .. 2^24.
 bool serve_parameter_shape(const serve_parameters *parameters, uint32_t shape[SERVE_RANK],
                            int *rank, serve_failure *failure);
 

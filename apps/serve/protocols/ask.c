@@ -22,7 +22,8 @@ static bool unprocessable(serve_failure *failure, const char *text)
 
 // --- headers ------------------------------------------------------------------------------------
 
-// Whether a media type is one of `types` (ends with NULL); "image/*" is any picture. What follows ';' does not count.
+// Whether a media type is one of `types` (ends with NULL); "image/*" is any picture. What follows
+// ';' does not count.
 static bool is_type(const char *value, const char *const *among)
 {
     const size_t length = strcspn(value, "; \t");
@@ -152,7 +153,8 @@ static bool read_tensor(const serve_envelope *envelope, const uint32_t *shape, i
                               (unsigned long long)bytes, (unsigned long long)envelope->body);
 }
 
-// Pictures are turned upright, their colours made sRGB, and cropped to multiples of the model's factor.
+// Pictures are turned upright, their colours made sRGB, and cropped to multiples of the model's
+// factor.
 static void usual_source(const serve_envelope *envelope, serve_ask *ask)
 {
     ask->source = (zenith_source_params){.size = sizeof ask->source,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a request asks for, from its parameters and headers: checked, and without a look at the body, of which only
-// the size is known here. tests/fuzz/fuzz_serve_request.c gives it anything.
+// What a request asks for, from its parameters and headers: checked, and without a look at the
+// body, of which only the size is known here. tests/fuzz/fuzz_serve_request.c gives it anything.
 #ifndef ZN_SERVE_PROTOCOLS_ASK_H
 #define ZN_SERVE_PROTOCOLS_ASK_H
 

@@ -79,8 +79,8 @@ static bool find_json(reading *r, const char *header_length, serve_failure *fail
                MOST_JSON);
 }
 
-// The numbers are counted before anything is allocated for them. Sides end at 2^24, so that a product with one more
-// dimension cannot pass 2^64 while the count is below 2^40.
+// The numbers are counted before anything is allocated for them. Sides end at 2^24, so that a
+// product with one more dimension cannot pass 2^64 while the count is below 2^40.
 static bool read_shape(reading *r, serve_failure *failure)
 {
     const json_t *shape = json_object_get(r->input, "shape");
@@ -357,7 +357,8 @@ static void answer_json(serve_answer *answer, char *text, size_t length)
     answer->content_type = "application/json";
 }
 
-// The head ends with "}]}" (or "}],"id":..}"): what belongs to the output goes before its first "}]".
+// The head ends with "}]}" (or "}],"id":..}"): what belongs to the output goes before its first
+// "}]".
 bool serve_oip_answer(const serve_oip *oip, const zenith_model_info *model,
                       serve_operation operation, serve_answer *answer, serve_failure *failure)
 {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Open Inference Protocol, version 2, with the extension for binary tensors: what KServe, Triton and their clients
-// speak. Each part of an autoencoder is a model, NAME_encoder or NAME_decoder, with one input and one output, `image`
-// [n, 3, h, w] in -1 .. 1 and `latent` [n, c, h, w]. A request is turned into one of the server's own protocol, so both
-// have the same checks.
+// The Open Inference Protocol, version 2, with the extension for binary tensors: what KServe,
+// Triton and their clients speak. Each part of an autoencoder is a model, NAME_encoder or
+// NAME_decoder, with one input and one output, `image` [n, 3, h, w] in -1 .. 1 and `latent` [n, c,
+// h, w]. A request is turned into one of the server's own protocol, so both have the same checks.
 //
 //   body      JSON, then the numbers of the input where it says "binary_data_size"; the header
 //             Inference-Header-Content-Length tells how long the JSON is
@@ -27,8 +27,9 @@ typedef struct serve_oip {
 // Cuts _encoder or _decoder off the name; false: it ends with neither.
 bool serve_oip_split(const char *name, size_t *length, serve_operation *operation);
 
-// envelope->body is not looked at, `size` bytes of `body` are; header_length: the header's value, NULL: there is none.
-// The numbers move to the beginning of the body, over the JSON. To be freed either way.
+// envelope->body is not looked at, `size` bytes of `body` are; header_length: the header's value,
+// NULL: there is none. The numbers move to the beginning of the body, over the JSON. To be freed
+// either way.
 bool serve_oip_ask(const serve_envelope *envelope, void *body, size_t size,
                    const char *header_length, serve_operation operation, serve_oip *out,
                    serve_ask *ask, serve_failure *failure);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See openai.h. Members that say nothing to a pipeline are taken and have no effect: quality, style, user,
-// moderation, input_fidelity, and a background that is not transparent.
+// See openai.h. Members that say nothing to a pipeline are taken and have no effect: quality,
+// style, user, moderation, input_fidelity, and a background that is not transparent.
 #include "apps/serve/protocols/openai.h"
 
 #include "apps/serve/parse/base64.h"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenAI's images: POST /v1/images/generations (JSON) and /v1/images/edits (a form with a picture), with steps, seed and
-// what else a pipeline takes as further members. Answers are JSON, or with "stream" events of text/event-stream.
+// OpenAI's images: POST /v1/images/generations (JSON) and /v1/images/edits (a form with a picture),
+// with steps, seed and what else a pipeline takes as further members. Answers are JSON, or with
+// "stream" events of text/event-stream.
 #ifndef ZN_SERVE_PROTOCOLS_OPENAI_H
 #define ZN_SERVE_PROTOCOLS_OPENAI_H
 

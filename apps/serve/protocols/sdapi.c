@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See sdapi.h. Clients send some fifty members with each request. Those that would change the picture and cannot be
-// followed are refused; others have no effect. Every sampler's name is taken, since most clients send one that they were
-// made with; what is used is Euler's method with the pipeline's schedule, and the answer says so.
+// See sdapi.h. Clients send some fifty members with each request. Those that would change the
+// picture and cannot be followed are refused; others have no effect. Every sampler's name is taken,
+// since most clients send one that they were made with; what is used is Euler's method with the
+// pipeline's schedule, and the answer says so.
 #include "apps/serve/protocols/sdapi.h"
 
 #include "apps/serve/parse/base64.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of AUTOMATIC1111's API that programs use to make pictures: /sdapi/v1/txt2img, img2img, progress, interrupt,
-// samplers, sd-models and options. --no-sdapi leaves it out.
+// The part of AUTOMATIC1111's API that programs use to make pictures: /sdapi/v1/txt2img, img2img,
+// progress, interrupt, samplers, sd-models and options. --no-sdapi leaves it out.
 #ifndef ZN_SERVE_PROTOCOLS_SDAPI_H
 #define ZN_SERVE_PROTOCOLS_SDAPI_H
 

@@ -42,8 +42,8 @@ bool serve_wish_texts(serve_wish *wish, const char *prompt, const char *negative
                       serve_failure *failure);
 // WIDTHxHEIGHT.
 bool serve_wish_size(serve_wish *wish, const char *text, serve_failure *failure);
-// By the pipeline: fills in steps, guidance and size where they are not said; `turned` is that of the picture to begin with (0: there is
-// none); checks it.
+// By the pipeline: fills in steps, guidance and size where they are not said; `turned` is that of
+// the picture to begin with (0: there is none); checks it.
 bool serve_wish_settle(serve_wish *wish, const zenith_generator_info *info,
                        const uint32_t turned[2], uint64_t max_pixels, serve_failure *failure);
 

@@ -111,7 +111,8 @@ static void unlink_job(serve_jobs *jobs, const serve_job *job)
     if (*link != NULL) *link = job->next;
 }
 
-// The one to forget: one that is too old; of too many the oldest that was read, else the oldest. NULL: all may stay.
+// The one to forget: one that is too old; of too many the oldest that was read, else the oldest.
+// NULL: all may stay.
 static serve_job *find_unwanted(serve_jobs *jobs, double now)
 {
     serve_job *oldest = NULL, *read = NULL;

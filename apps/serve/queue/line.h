@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line of errands: long work that a thread of its own does one after the other, in the order in which it came.
+// A line of errands: long work that a thread of its own does one after the other, in the order in
+// which it came.
 //
-// Invariant: an errand is in the list `waiting` from start to its turn; `running` is the one whose turn it is. Whoever takes
-// it out of either calls `done`, so that is called once.
+// Invariant: an errand is in the list `waiting` from start to its turn; `running` is the one whose
+// turn it is. Whoever takes it out of either calls `done`, so that is called once.
 #ifndef ZN_SERVE_QUEUE_LINE_H
 #define ZN_SERVE_QUEUE_LINE_H
 
@@ -18,7 +19,8 @@
 typedef struct serve_errand serve_errand;
 struct serve_errand {
     void (*run)(serve_errand *errand);
-    // Seconds that are left of it, as estimated; below 0: nothing is known. The line's lock is held.
+    // Seconds that are left of it, as estimated; below 0: nothing is known. The line's lock is
+    // held.
     double (*left)(const serve_errand *errand);
     zenith_cancel *cancel; // NULL: it is short
     serve_failure failure; // code 0: it went well

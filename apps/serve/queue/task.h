@@ -9,7 +9,8 @@
 //   start     work is under way, in the list `working` of the server
 //   done      called once, from any thread, when the task is out of that list and has its answer
 //
-// Several may hold a task: who made it, its work, and serve_tasks_look while it cancels. The last one frees it.
+// Several may hold a task: who made it, its work, and serve_tasks_look while it cancels. The last
+// one frees it.
 #ifndef ZN_SERVE_QUEUE_TASK_H
 #define ZN_SERVE_QUEUE_TASK_H
 
@@ -70,7 +71,8 @@ void serve_task_place(serve_task *task, serve_place *out); // of one that was st
 // The client of a stream left before its end.
 void serve_task_leave(serve_task *task);
 
-// A client that has closed its side is gone. libmicrohttpd does not look at suspended connections. -1: none is there.
+// A client that has closed its side is gone. libmicrohttpd does not look at suspended connections.
+// -1: none is there.
 bool serve_has_left(int socket);
 // Gives up the work of clients that left and of deadlines that passed; with `all`, all of it.
 void serve_tasks_look(serve_server *server, bool all);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See turns.h. The list is short (the queue is bounded) and sorted by due, so a scan from its beginning meets
-// the pictures of a batch in the order in which they are due.
+// See turns.h. The list is short (the queue is bounded) and sorted by due, so a scan from its
+// beginning meets the pictures of a batch in the order in which they are due.
 #include "apps/serve/queue/turns.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// A picture without work to speak of is due after LEAST seconds: time enough for neighbours to come.
+// A picture without work to speak of is due after LEAST seconds: time enough for neighbours to
+// come.
 static const double STRETCH = 8, LEAST = 0.02;
 
 // --- order --------------------------------------------------------------------------------------
@@ -22,7 +23,8 @@ static double due_of(const serve_turns *turns, const serve_turn *turn)
     return fmin(deadline - turn->all, own);
 }
 
-// An estimate may be wrong, and only work corrects it: so a stream that has nothing else to do tries.
+// An estimate may be wrong, and only work corrects it: so a stream that has nothing else to do
+// tries.
 static bool is_lost(const serve_turn *turn, double now, bool can_try)
 {
     if (turn->deadline <= 0) return false;
@@ -179,7 +181,8 @@ static bool hand_out(serve_turns *turns)
     return true;
 }
 
-// One thread at a time: what a turn's functions set free is seen by the thread that called them, without recursion.
+// One thread at a time: what a turn's functions set free is seen by the thread that called them,
+// without recursion.
 void serve_turns_look(serve_turns *turns)
 {
     pthread_mutex_lock(&turns->lock);

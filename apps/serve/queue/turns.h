@@ -3,16 +3,18 @@
 //
 // Whose turn it is: pictures that wait for the streams, and which of them are worked together.
 //
-//   due       A picture is due at its deadline, less the work of its request, and at the latest so many times that
-//             work after it came. So a small one passes large ones that came before it, and a large one is passed
-//             until it is due itself: nobody starves.
-//   batch     The picture that is due first leads. Those that wait with the same key go with it, the ones that
-//             are due first before others, as many as pay.
-//   slot      There are as many as streams: a slot takes a batch when all pictures of its last one are over.
-//   late      A picture whose deadline cannot be met, were it worked in half the time, is never begun; unless there is
-//             nothing else to do, since the estimate may be wrong.
+//   due       A picture is due at its deadline, less the work of its request, and at the latest so
+//             many times that work after it came. So a small one passes large ones that came before
+//             it, and a large one is passed until it is due itself: nobody starves.
+//   batch     The picture that is due first leads. Those that wait with the same key go with it,
+//             the ones that are due first before others, as many as pay.
+//   slot      There are as many as streams: a slot takes a batch when all pictures of its last one
+//             are over.
+//   late      A picture whose deadline cannot be met, were it worked in half the time, is never
+//             begun; unless there is nothing else to do, since the estimate may be wrong.
 //
-// Any thread may call; functions of a turn are called on the thread that found the slot, without a lock.
+// Any thread may call; functions of a turn are called on the thread that found the slot, without a
+// lock.
 #ifndef ZN_SERVE_QUEUE_TURNS_H
 #define ZN_SERVE_QUEUE_TURNS_H
 
@@ -43,8 +45,8 @@ struct serve_turn {
     double deadline; // likewise; 0: there is none, and the usual time stands for it
     double seconds;  // of its work, as estimated
     double all;      // of the work of its request
-    // One of them is called, once, unless the turn is withdrawn. After begin the owner calls serve_turns_over, perhaps
-    // before begin returns.
+    // One of them is called, once, unless the turn is withdrawn. After begin the owner calls
+    // serve_turns_over, perhaps before begin returns.
     void (*begin)(serve_turn *turn);
     void (*late)(serve_turn *turn);
     // Set before begin: how many are worked together, and when that began.
@@ -83,7 +85,8 @@ void serve_turns_add(serve_turns *turns, serve_turn *turn);
 void serve_turns_look(serve_turns *turns);
 // Takes a turn back that has not begun; false: it is too late for that.
 bool serve_turns_withdraw(serve_turns *turns, serve_turn *turn);
-// What is worked before a turn that waits: how many turns, and the seconds of their work. False: it does not wait.
+// What is worked before a turn that waits: how many turns, and the seconds of their work. False: it
+// does not wait.
 bool serve_turns_before(serve_turns *turns, const serve_turn *turn, uint32_t *count,
                         double *seconds);
 // A turn that had begun is over.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See work.h. Files come and go by rows, as in `zenith encode` and `zenith decode`, so that their bytes are
-// those. Numbers lie in arrays for all pictures of the request:
+// See work.h. Files come and go by rows, as in `zenith encode` and `zenith decode`, so that their
+// bytes are those. Numbers lie in arrays for all pictures of the request:
 //
 //   latents    floats [n][c][h][w]: what an encoder makes, or what is unpacked or scaled here for a decoder;
 //              other latents of a request are read in its body
@@ -333,7 +333,8 @@ static void turn_late(serve_turn *turn)
     item_done(it, ZENITH_CANCELLED, "the deadline would have passed before the end");
 }
 
-// Pictures of a batch run beside each other, each on one thread; a picture alone has all threads of a stream.
+// Pictures of a batch run beside each other, each on one thread; a picture alone has all threads of
+// a stream.
 static zenith_context *context_of(const item *it)
 {
     const serve_work_params *is = &it->work->is;
@@ -364,7 +365,8 @@ static zenith_status submit(item *it, zenith_context *context)
     return status;
 }
 
-// The item's own share of `pending` may be given back by its job before submit() returns: this function holds another.
+// The item's own share of `pending` may be given back by its job before submit() returns: this
+// function holds another.
 static void turn_begin(serve_turn *turn)
 {
     item *it = (item *)turn;
@@ -448,7 +450,8 @@ void serve_work_cancel(serve_work *work)
     for (size_t i = 0; i < work->count; i++) cancel(work, &work->items[i]);
 }
 
-// The pictures before the first one that waits are those of others: of its own the earlier ones have begun.
+// The pictures before the first one that waits are those of others: of its own the earlier ones
+// have begun.
 void serve_work_place(serve_work *work, serve_place *out)
 {
     double seconds = 0;

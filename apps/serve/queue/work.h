@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work of one request: a job of the library for each picture, with their buffers, from a body to an answer.
+// The work of one request: a job of the library for each picture, with their buffers, from a body
+// to an answer.
 #ifndef ZN_SERVE_QUEUE_WORK_H
 #define ZN_SERVE_QUEUE_WORK_H
 
@@ -37,8 +38,8 @@ typedef struct serve_work_timing {
     serve_batch pays;
 } serve_work_timing;
 
-// Lets the pictures wait for their turns. done: called once, when all are over, from any thread, perhaps before this
-// returns.
+// Lets the pictures wait for their turns. done: called once, when all are over, from any thread,
+// perhaps before this returns.
 void serve_work_start(serve_work *work, const serve_work_timing *timing, void (*done)(void *cookie),
                       void *cookie);
 void serve_work_cancel(serve_work *work);
@@ -47,7 +48,8 @@ void serve_work_place(serve_work *work, serve_place *out); // of one that was st
 bool serve_work_late(const serve_work *work);
 // When all are over: fills the answer.
 bool serve_work_finish(serve_work *work, serve_answer *answer, serve_failure *failure);
-// Seconds that a picture waited and ran, and how many were worked together with it; false: it was not done.
+// Seconds that a picture waited and ran, and how many were worked together with it; false: it was
+// not done.
 typedef struct serve_work_facts {
     double waited, ran;
     size_t batch;

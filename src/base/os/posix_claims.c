@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files by which processes agree who does what, also on a network's file system: made whole or not at all, with a
-// time that says when their owner was last there.
+// Files by which processes agree who does what, also on a network's file system: made whole or not
+// at all, with a time that says when their owner was last there.
 #include "src/base/os.h"
 
 #include "src/base/memory.h"

@@ -467,8 +467,8 @@ zenith_status zn_directory_make(const char *path, zn_error *err)
 
 zenith_status zn_standard_input_read(void *buffer, size_t size, size_t *got, zn_error *err)
 {
-    // A terminal or a pipe can keep a reader waiting for ever. Handlers that are installed to restart
-    // calls never show as EINTR; one that is not asks whoever waits to stop.
+    // A terminal or a pipe can keep a reader waiting for ever. Handlers that are installed to
+    // restart calls never show as EINTR; one that is not asks whoever waits to stop.
     ssize_t result = read(STDIN_FILENO, buffer, size);
     if (result < 0 && errno == EINTR)
         return zn_fail(err, ZENITH_CANCELLED, "a signal stopped the reading of standard input");

@@ -42,8 +42,8 @@ typedef struct zn_caption_reader {
     const char *name;   // of the file, for messages
     int64_t vocabulary; // numbers are below it
     size_t most;        // numbers of a caption
-    // The numbers of a text, to be freed by zn_free; the file then has texts, and the empty caption is that of "".
-    // NULL: it has numbers.
+    // The numbers of a text, to be freed by zn_free; the file then has texts, and the empty caption
+    // is that of "". NULL: it has numbers.
     zenith_status (*encode)(const void *cookie, const char *text, int32_t **ids, size_t *count,
                             zn_error *err);
     const void *cookie;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both forms become one table of texts, a row for each picture and NULL where it has no value; columns are made of
-// that.
+// Both forms become one table of texts, a row for each picture and NULL where it has no value;
+// columns are made of that.
 #include "src/format/archive/labels.h"
 
 #include "src/base/json.h"

@@ -8,8 +8,9 @@
 //     picture,glasses,hair                                            CSV: a line of names, then a line for each
 //     train/1.png,1,red
 //
-// An attribute whose values are all 0 or -1 (no) and 1 (yes), or true and false, is one column. Any other has a column
-// for each value that occurs, "hair=red", in byte order, and a picture may lack it: then all of these are no.
+// An attribute whose values are all 0 or -1 (no) and 1 (yes), or true and false, is one column. Any
+// other has a column for each value that occurs, "hair=red", in byte order, and a picture may lack
+// it: then all of these are no.
 #ifndef ZN_FORMAT_ARCHIVE_LABELS_H
 #define ZN_FORMAT_ARCHIVE_LABELS_H
 

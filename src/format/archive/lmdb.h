@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// LMDB databases in memory, as data sets are published in them (data.mdb): the entries of the main table, in byte order of
-// their keys. A value is an offset and a size. Written by a machine of 64 bits and little end, with any size of pages;
-// entries with several values, and tables in the table, are passed over.
+// LMDB databases in memory, as data sets are published in them (data.mdb): the entries of the main
+// table, in byte order of their keys. A value is an offset and a size. Written by a machine of 64
+// bits and little end, with any size of pages; entries with several values, and tables in the
+// table, are passed over.
 //
-// Every page number and offset is checked, and the walk ends: liblmdb, which trusts its files, ends the process by a signal
-// where a file is cut off.
+// Every page number and offset is checked, and the walk ends: liblmdb, which trusts its files, ends
+// the process by a signal where a file is cut off.
 #ifndef ZN_FORMAT_ARCHIVE_LMDB_H
 #define ZN_FORMAT_ARCHIVE_LMDB_H
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record of a shard of latents, NAME.json beside NAME.tar: a small JSON file that is written last and by rename. A
-// shard without it is not done, whatever lies there. docs/DATASET.md lists its keys.
+// The record of a shard of latents, NAME.json beside NAME.tar: a small JSON file that is written
+// last and by rename. A shard without it is not done, whatever lies there. docs/DATASET.md lists
+// its keys.
 #ifndef ZN_FORMAT_ARCHIVE_SHARD_RECORD_H
 #define ZN_FORMAT_ARCHIVE_SHARD_RECORD_H
 
@@ -38,10 +39,12 @@ zenith_status zn_shard_record_add_bad(zn_shard_record *record, const char *key, 
 // As it is stored; *out is the caller's by zn_free.
 zenith_status zn_shard_record_text(const zn_shard_record *record, char **out, size_t *size,
                                    zn_error *err);
-// Puts it in place whole. With `made` only where there is none: *made false says that another was first, whose record stays.
+// Puts it in place whole. With `made` only where there is none: *made false says that another was
+// first, whose record stays.
 zenith_status zn_shard_record_write(const zn_shard_record *record, const char *path, bool *made,
                                     zn_error *err);
-// A record that is none is ZENITH_BAD_FILE, one that is not there ZENITH_NOT_FOUND. *out is written in both cases, zeroed.
+// A record that is none is ZENITH_BAD_FILE, one that is not there ZENITH_NOT_FOUND. *out is written
+// in both cases, zeroed.
 zenith_status zn_shard_record_read(const char *path, zn_shard_record *out, zn_error *err);
 zenith_status zn_shard_record_parse(const char *text, size_t size, const char *where,
                                     zn_shard_record *out, zn_error *err);

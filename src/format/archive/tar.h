@@ -26,8 +26,8 @@ typedef struct zn_tar {
     // What the members before a file have said about it.
     bool has_name, has_size;
     uint64_t file_size;
-    // Of an archive of which data is a part (format/archive/tar_stream.h): bytes before it, and from its beginning on. A file's
-    // own bytes may lie behind `data`.
+    // Of an archive of which data is a part (format/archive/tar_stream.h): bytes before it, and
+    // from its beginning on. A file's own bytes may lie behind `data`.
     uint64_t before, whole;
 } zn_tar;
 
@@ -42,7 +42,8 @@ void zn_tar_begin(zn_tar *tar, const uint8_t *data, size_t size);
 // The next regular file; *found is false at the end. Not to be called after a failure.
 zenith_status zn_tar_next(zn_tar *tar, zn_tar_member *out, bool *found, zn_error *err);
 
-// For tar_stream.c: one header, of which *is_file says whether it is a regular file's. *end: there are no more.
+// For tar_stream.c: one header, of which *is_file says whether it is a regular file's. *end: there
+// are no more.
 zenith_status zn_tar_step(zn_tar *tar, zn_tar_member *out, bool *is_file, bool *end, zn_error *err);
 // Bytes behind a header of 512 bytes that a step looks at; 0 where it has no such, or is none.
 uint64_t zn_tar_looked_at(const uint8_t *header);
@@ -51,8 +52,8 @@ bool zn_tar_map_follows(const uint8_t *block, bool is_header);
 
 // --- writing (tar_write.c)
 //
-// ustar, with a pax record before a name that has no room in its header. Every member is a file of user and group 0, mode
-// 644, changed in 1970: the same members give the same bytes.
+// ustar, with a pax record before a name that has no room in its header. Every member is a file of
+// user and group 0, mode 644, changed in 1970: the same members give the same bytes.
 
 struct zn_writer;
 struct zn_sha256;

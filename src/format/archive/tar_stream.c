@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window holds one header at a time, with what the parser looks at behind it (a long name, pax records, a sparse
-// file's map). The parser of tar.c reads the window as if it were an archive; files' bytes go past it.
+// A window holds one header at a time, with what the parser looks at behind it (a long name, pax
+// records, a sparse file's map). The parser of tar.c reads the window as if it were an archive;
+// files' bytes go past it.
 #include "src/format/archive/tar_stream.h"
 
 #include "src/base/memory.h"
@@ -41,7 +42,8 @@ void zn_tar_stream_free(zn_tar_stream *stream)
     zn_free(stream);
 }
 
-// Exactly `size` bytes. `wanted` of them must be there; the rest is padding, which some writers leave out at the end.
+// Exactly `size` bytes. `wanted` of them must be there; the rest is padding, which some writers
+// leave out at the end.
 static zenith_status take(zn_tar_stream *stream, void *dst, size_t size, size_t wanted,
                           zn_error *err)
 {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See cut_out.h. The ground is filled from the border, by a list of pixels whose neighbours are still to be looked at.
+// See cut_out.h. The ground is filled from the border, by a list of pixels whose neighbours are
+// still to be looked at.
 #include "src/format/image/cut_out.h"
 
 #include "src/base/memory.h"
@@ -52,7 +53,8 @@ static void fill(ground *g)
     }
 }
 
-// The colour that gives this pixel where it covers `alpha` of white: (pixel - (255 - alpha) white) / alpha.
+// The colour that gives this pixel where it covers `alpha` of white: (pixel - (255 - alpha) white)
+// / alpha.
 static uint8_t uncovered(uint8_t pixel, int alpha)
 {
     if (alpha == 0) return WHITE;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drawing on white without its ground: white that reaches the border of the picture through white becomes
-// transparent; white inside the drawing stays. Pixels between ground and drawing, which are a little white, become a
-// little transparent, in the colour that lies over white as they were.
+// A drawing on white without its ground: white that reaches the border of the picture through white
+// becomes transparent; white inside the drawing stays. Pixels between ground and drawing, which are
+// a little white, become a little transparent, in the colour that lies over white as they were.
 #ifndef ZN_FORMAT_IMAGE_CUT_OUT_H
 #define ZN_FORMAT_IMAGE_CUT_OUT_H
 

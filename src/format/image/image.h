@@ -118,12 +118,14 @@ typedef struct zn_image_write_options {
     int level;     // 0..9, PNG; -1 = 1, since 6 costs more than decoding the picture did
     bool lossless; // WebP
     bool
-        cut_out; // PNG: the white ground becomes transparent (cut_out.h); the whole picture is held until its last row
-    // PNG: UTF-8 that the file keeps as a text chunk "parameters", which other programs read; NULL: none. Borrowed
-    // until the writer is open.
+        // PNG: the white ground becomes transparent (cut_out.h); the whole picture is held until
+        // its last row
+        cut_out;
+    // PNG: UTF-8 that the file keeps as a text chunk "parameters", which other programs read; NULL:
+    // none. Borrowed until the writer is open.
     const char *parameters;
-    // WebP: rows are those of so many pictures, one below the other, which are shown in turn; 0: of one. delay: of
-    // each, in milliseconds.
+    // WebP: rows are those of so many pictures, one below the other, which are shown in turn; 0: of
+    // one. delay: of each, in milliseconds.
     uint32_t frames, delay;
 } zn_image_write_options;
 

@@ -66,8 +66,8 @@ static bool read_cicp(const uint8_t code[4], zn_colour_claim *claim)
     return claim->srgb || claim->srgb_curve;
 }
 
-// What libspng does not tell: animation (acTL), coded colours, an eXIf chunk or a text behind the pixels, and
-// that a profile is there which it could not read. Chunk: length, name, data, checksum.
+// What libspng does not tell: animation (acTL), coded colours, an eXIf chunk or a text behind the
+// pixels, and that a profile is there which it could not read. Chunk: length, name, data, checksum.
 static const uint8_t *walk_chunks(const uint8_t *data, size_t size, zn_image_header *header,
                                   zn_png_text *text)
 {

@@ -23,7 +23,8 @@ typedef struct zn_png_text {
 bool zn_png_text_find(const uint8_t *name, const uint8_t *body, size_t size, const char *keyword,
                       zn_png_text *out);
 
-// The text up to its first zero as UTF-8 with a closing zero, to be freed by zn_free. What iTXt has is not checked.
+// The text up to its first zero as UTF-8 with a closing zero, to be freed by zn_free. What iTXt has
+// is not checked.
 zenith_status zn_png_text_copy(const zn_png_text *text, char **out, zn_error *err);
 
 #endif

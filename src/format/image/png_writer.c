@@ -38,8 +38,8 @@ static zenith_status hand_on(png_encoder *encoder, int code, zn_error *err)
     return zn_png_check(code, err);
 }
 
-// ASCII is tEXt, which every reader knows; what has other letters is iTXt. The former takes no control characters
-// but line ends.
+// ASCII is tEXt, which every reader knows; what has other letters is iTXt. The former takes no
+// control characters but line ends.
 static bool is_plain(const char *text)
 {
     for (; *text; text++)

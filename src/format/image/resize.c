@@ -4,10 +4,10 @@
 // Separable resampling in fixed point. An output sample i of an axis is the sum of the inputs
 // within support * scale of its centre (i + 0.5) * scale, weighted by the filter; weights sum to 1
 // and are rounded to 22 bits after the point. First all rows are resampled across into a middle
-// picture of 8 bits, then its columns down; a pass that would change nothing is left out, and so are
-// the rows and columns that only what is cut off would need.
-// The order of passes, the 8 bits between them and every rounding are those of Pillow
-// (Resample.c): the goldens in tests/format compare bits.
+// picture of 8 bits, then its columns down; a pass that would change nothing is left out, and so
+// are the rows and columns that only what is cut off would need. The order of passes, the 8 bits
+// between them and every rounding are those of Pillow (Resample.c): the goldens in tests/format
+// compare bits.
 //
 //   src [height][width] --across--> middle [rows][cut_width] --down--> [cut_height][cut_width]
 #include "src/format/image/resize.h"
@@ -128,7 +128,8 @@ typedef struct plane {
     size_t stride;
 } plane;
 
-// Pixels begin to end, of three bytes, to those of four; the fourth is the next pixel's first, or what was there.
+// Pixels begin to end, of three bytes, to those of four; the fourth is the next pixel's first, or
+// what was there.
 static void widen_row(const uint8_t *src, uint32_t begin, uint32_t end, uint8_t *dst)
 {
     for (size_t x = begin; x + 1 < end; x++) memcpy(dst + 4 * x, src + 3 * x, 4);

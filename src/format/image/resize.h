@@ -18,8 +18,8 @@ typedef enum zn_resize_filter {
     ZN_RESIZE_LANCZOS  // three lobes
 } zn_resize_filter;
 
-// A picture becomes one of to_width x to_height, and of that a part is made, without the rest of it. Antialiased:
-// shrinking widens the filter. stride is in bytes.
+// A picture becomes one of to_width x to_height, and of that a part is made, without the rest of
+// it. Antialiased: shrinking widens the filter. stride is in bytes.
 typedef struct zn_resize {
     uint32_t width, height; // of the source
     size_t stride;

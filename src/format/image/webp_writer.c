@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// WebP through libwebp, which wants the whole picture: rows are collected, and compressed last. An animation is put
-// together by libwebpmux, frame by frame.
+// WebP through libwebp, which wants the whole picture: rows are collected, and compressed last. An
+// animation is put together by libwebpmux, frame by frame.
 #include "src/base/memory.h"
 #include "src/base/os.h"
 #include "src/format/image/codec.h"

@@ -7,7 +7,8 @@
 //   zenith.model "diffae"           zenith.weights SHA-256 of the weights that made them
 //   zenith.size "[width,height]" of the pictures
 //   zenith.pictures '["a.png",..]'  their names, in the order of rows
-//   zenith.failed '["b.png",..]'    names of pictures that have no row, since they could not be read
+//   zenith.failed '["b.png",..]'    names of pictures that have no row, since they could not be
+//                                   read
 // What trains on codes reads such a file, and a run that makes one keeps its pieces as such files.
 #ifndef ZN_FORMAT_LATENT_CODE_SET_H
 #define ZN_FORMAT_LATENT_CODE_SET_H
@@ -39,8 +40,8 @@ zenith_status zn_code_set_measure(zn_code_set *set, zn_error *err);
 // What is there, measured; names and failed may be NULL.
 zenith_status zn_code_set_write(zn_writer *writer, const zn_code_set *set, zn_error *err);
 
-// What is not as above is ZENITH_BAD_FILE; without conds_mean and conds_std they are computed. Free it with
-// zn_code_set_free.
+// What is not as above is ZENITH_BAD_FILE; without conds_mean and conds_std they are computed. Free
+// it with zn_code_set_free.
 zenith_status zn_code_set_open(const char *path, zn_code_set *out, zn_error *err);
 // The same of bytes; `name` is used in messages.
 zenith_status zn_code_set_read(const uint8_t *data, size_t size, const char *name, zn_code_set *out,

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A picture as a diffusion autoencoder has it, in a safetensors file: the tensor "z" [numbers of the code], and
-// perhaps "x_T" [channels, height, width], the noise that holds what the code does not. Its sides are the picture's, or,
-// where the model works on latents, so many times smaller. Metadata:
+// A picture as a diffusion autoencoder has it, in a safetensors file: the tensor "z" [numbers of
+// the code], and perhaps "x_T" [channels, height, width], the noise that holds what the code does
+// not. Its sides are the picture's, or, where the model works on latents, so many times smaller.
+// Metadata:
 //   zenith.model "diffae"   zenith.weights SHA-256 of the weights that made it
 //   zenith.size "[width,height]" of the picture (also where there is no noise)   zenith.steps "250", to the noise
 #ifndef ZN_FORMAT_LATENT_DIFFAE_CODE_H

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading latents. All layouts come down to one row-major array of elements [N,C,h,w], or of a clip [C,N,h,w], in
-// mapped bytes; rows are gathered from it, channel by channel, through a small buffer.
+// Reading latents. All layouts come down to one row-major array of elements [N,C,h,w], or of a clip
+// [C,N,h,w], in mapped bytes; rows are gathered from it, channel by channel, through a small
+// buffer.
 #include "src/format/latent/file.h"
 
 #include "src/base/memory.h"

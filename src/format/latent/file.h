@@ -12,8 +12,8 @@
 //   - safetensors of ours: one tensor "latent" [N,C,h,w] and metadata "zenith.model",
 //     "zenith.space", ... (all values are text; numbers in JSON, the same in every locale, with as
 //     many digits as bring back the same bits). A second tensor "logvar" of the same shape is the
-//     logarithm of the variance of each number; it is not read. Any other safetensors with a single tensor is
-//     taken too, with unknown facts.
+//     logarithm of the variance of each number; it is not read. Any other safetensors with a single
+//     tensor is taken too, with unknown facts.
 //   - ComfyUI's `.latent`: safetensors with "latent_tensor" [N,C,h,w] and an empty tensor
 //     "latent_format_version_0". Its SaveLatent node stores what flows between nodes, which is the
 //     raw space of the VAE: the scale is applied inside the sampler. Files older than the marker
@@ -88,7 +88,8 @@ zn_latent_format zn_latent_format_of(const char *path);
 zenith_status zn_latent_write_header(zn_writer *to, zn_latent_format format, const zn_shape *shape,
                                      zn_type type, bool moments, const zn_latent_facts *facts,
                                      zn_error *err);
-// The next image: `elements` = C * h * w numbers, src [C, h, w], as the file has them but for the type.
+// The next image: `elements` = C * h * w numbers, src [C, h, w], as the file has them but for the
+// type.
 zenith_status zn_latent_write_image(zn_writer *to, zn_type type, const float *src, size_t elements,
                                     zn_error *err);
 

@@ -25,8 +25,8 @@ typedef struct zn_model_index {
     size_t count;
 } zn_model_index;
 
-// Parses an index without looking at any other file. All texts belong to the arena. A name that could
-// lead out of the index's own folder is ZENITH_BAD_FILE.
+// Parses an index without looking at any other file. All texts belong to the arena. A name that
+// could lead out of the index's own folder is ZENITH_BAD_FILE.
 zenith_status zn_model_index_parse(const char *text, size_t size, const char *where,
                                    zn_arena *arena, zn_model_index *out, zn_error *err);
 

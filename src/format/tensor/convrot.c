@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// H has -1 where row and column, as numbers of two bits, have all bits different. So the sign of R at
-// row k and column j depends on k ^ j alone: it is negative where an odd number of its pairs of bits are 3.
+// H has -1 where row and column, as numbers of two bits, have all bits different. So the sign of R
+// at row k and column j depends on k ^ j alone: it is negative where an odd number of its pairs of
+// bits are 3.
 #include "src/format/tensor/convrot.h"
 
 #include <string.h>
@@ -21,9 +22,9 @@ static bool negative(size_t place)
     return odd;
 }
 
-// R's numbers by k ^ j, four times: table t has those of the places whose two lowest bits are changed by t, so that
-// the numbers for k and four neighbours j are neighbours in table k & 3. The root of a power of four is a power of
-// two, so products with it are exact.
+// R's numbers by k ^ j, four times: table t has those of the places whose two lowest bits are
+// changed by t, so that the numbers for k and four neighbours j are neighbours in table k & 3. The
+// root of a power of four is a power of two, so products with it are exact.
 typedef float sign_table[4][ZN_CONVROT_MOST];
 
 static void fill_signs(size_t group, sign_table signs)

@@ -16,11 +16,13 @@
 
 bool zn_convrot_group(size_t group); // a power of four from 4 to ZN_CONVROT_MOST
 
-// Rotates each run of `group` of a row in place; `columns` is a multiple of it. Each result is the sum of
-// the group's products in their order, rounded to f32 after each: the specification of faster forms.
+// Rotates each run of `group` of a row in place; `columns` is a multiple of it. Each result is the
+// sum of the group's products in their order, rounded to f32 after each: the specification of
+// faster forms.
 void zn_convrot_row(float *row, size_t columns, size_t group);
 
-// The same by H alone, once for each power of four: 64 times less work for a group of 256, and rounded otherwise.
+// The same by H alone, once for each power of four: 64 times less work for a group of 256, and
+// rounded otherwise.
 void zn_convrot_quick(float *row, size_t columns, size_t group);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One tensor of a mapped file, whatever kind of file it is: a name, a shape, and bytes that hold either
-// plain elements of a type or rows of quantised blocks.
+// One tensor of a mapped file, whatever kind of file it is: a name, a shape, and bytes that hold
+// either plain elements of a type or rows of quantised blocks.
 #ifndef ZN_FORMAT_TENSOR_FILE_TENSOR_H
 #define ZN_FORMAT_TENSOR_FILE_TENSOR_H
 
@@ -28,8 +28,8 @@ typedef struct zn_file_tensor {
 // Whether the values can be had as f32: plain elements of a type of ours, or blocks.
 bool zn_file_tensor_readable(const zn_file_tensor *tensor);
 
-// Rows are along the last dimension; a scalar is one row of one element. `rows` is 0 where an element is
-// none. False where the product of the dimensions is too large.
+// Rows are along the last dimension; a scalar is one row of one element. `rows` is 0 where an
+// element is none. False where the product of the dimensions is too large.
 bool zn_file_tensor_rows(const zn_file_tensor *tensor, size_t *rows, size_t *columns);
 
 // Rows begin <= r < end of a readable tensor as f32.

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading GGUF: one walk from front to back. Counts are compared with what is left of the file before
-// arrays for them are allocated: a value takes at least 13 bytes and a tensor 24. Tensors are then
-// sorted by offset, where "the next one begins after the last one ended" says that none overlap, and
-// then by name, where they stay for binary search.
+// Reading GGUF: one walk from front to back. Counts are compared with what is left of the file
+// before arrays for them are allocated: a value takes at least 13 bytes and a tensor 24. Tensors
+// are then sorted by offset, where "the next one begins after the last one ended" says that none
+// overlap, and then by name, where they stay for binary search.
 #include "src/format/tensor/gguf.h"
 
 #include "src/base/memory.h"
@@ -87,9 +87,9 @@ static zenith_status take_name(zn_gguf *file, zn_gguf_cursor *at, const char *wh
 
 // --- values
 
-// Moves past a number, a text or an array; false where it does not end in the file, has a type that is
-// none, or arrays in arrays too deep. A nested array takes 12 bytes at least, so the loop is bounded by
-// the file and not by the count that it says.
+// Moves past a number, a text or an array; false where it does not end in the file, has a type that
+// is none, or arrays in arrays too deep. A nested array takes 12 bytes at least, so the loop is
+// bounded by the file and not by the count that it says.
 static bool skip_value(zn_gguf_cursor *at, uint32_t type, int depth)
 {
     uint32_t item;

@@ -5,14 +5,15 @@
 //
 //   | "GGUF" | u32 3 | u64 tensors | u64 values | values | tensors' descriptions | zeros | data |
 //
-// Numbers are little-endian; a text is its u64 length and its bytes. A value is a key, a u32 type and
-// what that type has; a tensor is a name, a u32 rank, u64 dimensions (the fastest first), a u32 type
-// and a u64 offset into the data. Data and tensors begin at multiples of the value general.alignment,
-// or of 32. Files come from strangers, so an open file keeps these promises:
+// Numbers are little-endian; a text is its u64 length and its bytes. A value is a key, a u32 type
+// and what that type has; a tensor is a name, a u32 rank, u64 dimensions (the fastest first), a u32
+// type and a u64 offset into the data. Data and tensors begin at multiples of the value
+// general.alignment, or of 32. Files come from strangers, so an open file keeps these promises:
 //   1. every value and every item of an array lies inside the file;
-//   2. every tensor lies inside the data, has as many bytes as shape and type say (of a type that we
-//      do not know: those up to the next tensor), and shares none with another;
-//   3. names and keys are distinct, and UTF-8 without control characters; products of dimensions fit a size_t.
+//   2. every tensor lies inside the data, has as many bytes as shape and type say (of a type that
+//      we do not know: those up to the next tensor), and shares none with another;
+//   3. names and keys are distinct, and UTF-8 without control characters; products of dimensions
+//      fit a size_t.
 // What is allocated is bounded by the size of the file.
 #ifndef ZN_FORMAT_TENSOR_GGUF_H
 #define ZN_FORMAT_TENSOR_GGUF_H

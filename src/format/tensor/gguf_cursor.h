@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For the two files that read GGUF: bytes from front to back, with every step checked against the end.
+// For the two files that read GGUF: bytes from front to back, with every step checked against the
+// end.
 #ifndef ZN_FORMAT_TENSOR_GGUF_CURSOR_H
 #define ZN_FORMAT_TENSOR_GGUF_CURSOR_H
 

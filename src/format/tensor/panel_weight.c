@@ -15,7 +15,8 @@ static const float most_largest = 1e18f; // sums of squares of 64 are finite
 // Adding and subtracting it rounds a float below 2^22 to the nearest integer.
 static const float rounder = 12582912.0f;
 
-// Loops here are such that compilers make vectors of them: no branches, and sums of sixteen at a time.
+// Loops here are such that compilers make vectors of them: no branches, and sums of sixteen at a
+// time.
 static inline float round_float(float value)
 {
     return (value + rounder) - rounder;
@@ -117,8 +118,8 @@ static float group_error(const float *group, float step)
     return sum_group(squares);
 }
 
-// The best m of a group for this scale, and its error: from the usual one on to where the error grows. Steps
-// under the one that holds the largest cut it off, and round the others better.
+// The best m of a group for this scale, and its error: from the usual one on to where the error
+// grows. Steps under the one that holds the largest cut it off, and round the others better.
 static int choose_step(const float *group, float largest, float scale, float *error)
 {
     static const float usual = 0.9f; // of the step that holds the largest

@@ -24,8 +24,8 @@ typedef struct zn_quant_note {
     int64_t bits, outputs, inputs;
 } zn_quant_note;
 
-// `where` names the text in messages. ZENITH_BAD_FILE for what is no such object, ZENITH_UNSUPPORTED for a
-// rotation of a size that there is none of.
+// `where` names the text in messages. ZENITH_BAD_FILE for what is no such object,
+// ZENITH_UNSUPPORTED for a rotation of a size that there is none of.
 zenith_status zn_quant_note_parse(const char *text, size_t size, const char *where,
                                   zn_quant_note *out, zn_error *err);
 zenith_status zn_quant_note_read(const zn_json *note, const char *where, zn_quant_note *out,

@@ -35,7 +35,8 @@ zenith_status zn_safetensors_open(const char *path, zn_safetensors **out, zn_err
 // The same on bytes that stay the caller's and must outlive *out; `name` is used in messages.
 zenith_status zn_safetensors_open_memory(const uint8_t *data, size_t size, const char *name,
                                          zn_safetensors **out, zn_error *err);
-// Tells the system that the file's bytes will not be wanted again soon: they stop counting as resident.
+// Tells the system that the file's bytes will not be wanted again soon: they stop counting as
+// resident.
 void zn_safetensors_forget(const zn_safetensors *file);
 void zn_safetensors_free(zn_safetensors *file); // NULL is fine
 

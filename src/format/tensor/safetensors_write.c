@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing safetensors: the header is built as JSON, whose sorted dump is the same text for the same
-// tensors, and padded so that the data starts at a multiple of 8 bytes, or of as many as are asked for.
+// tensors, and padded so that the data starts at a multiple of 8 bytes, or of as many as are asked
+// for.
 #include "src/format/tensor/safetensors.h"
 
 #include "src/base/json.h"

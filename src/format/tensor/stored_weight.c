@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which form a weight is stored in follows from the type of "X.weight" and from what lies beside it. Here
-// the tensors that make a weight are put together and compared; stored_weight_rows.c reads numbers.
+// Which form a weight is stored in follows from the type of "X.weight" and from what lies beside
+// it. Here the tensors that make a weight are put together and compared; stored_weight_rows.c reads
+// numbers.
 #include "src/format/tensor/stored_weight.h"
 
 #include "src/base/memory.h"

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A weight as a model means it: a name, a shape [out, in], and rows of numbers, however many tensors of the
-// file make it and in whatever form. The forms:
+// A weight as a model means it: a name, a shape [out, in], and rows of numbers, however many
+// tensors of the file make it and in whatever form. The forms:
 //
-//   plain    elements of a type of ours; 8-bit floats perhaps times a scale, one or one for each row
+//   plain    elements of a type of ours; 8-bit floats perhaps times a scale, one or one for each
+//            row
 //   blocks   GGUF's: Q4_0, Q4_K, ... (block_types.h)
 //   mlx      "X.weight" U32 [out, in * bits / 32], "X.scales" and "X.biases" [out, in / group]: in each word
 //            8 numbers of 4 bits or 4 of 8, lowest bits first; weight = number * scale + bias
@@ -47,12 +48,12 @@ typedef struct zn_stored_weight {
     zn_panels panels;  // panels: where they lie
 } zn_stored_weight;
 
-// The weight that a tensor of the set stands for, which zn_weights_find or _get returned. It is all borrowed
-// from the set. `expected` is the shape that it must have, or NULL; dimensions of 1 may be left out in the
-// file. MLX's shapes alone do not tell 4 bits in groups of 64 from 8 in groups of 32: without `expected` the
-// metadata "quantization_level" or config.json decides, else groups of 64. ZENITH_BAD_FILE for another shape or
-// for tensors that do not go together, ZENITH_UNSUPPORTED for a form that is not read; the sentence names
-// file and tensor.
+// The weight that a tensor of the set stands for, which zn_weights_find or _get returned. It is all
+// borrowed from the set. `expected` is the shape that it must have, or NULL; dimensions of 1 may be
+// left out in the file. MLX's shapes alone do not tell 4 bits in groups of 64 from 8 in groups of
+// 32: without `expected` the metadata "quantization_level" or config.json decides, else groups of
+// 64. ZENITH_BAD_FILE for another shape or for tensors that do not go together, ZENITH_UNSUPPORTED
+// for a form that is not read; the sentence names file and tensor.
 zenith_status zn_stored_weight_of(const zn_weights *weights, const zn_file_tensor *tensor,
                                   const zn_shape *expected, zn_stored_weight *out, zn_error *err);
 

@@ -42,8 +42,8 @@ static void read_scaled(const zn_stored_weight *weight, size_t row, float *dst)
     if (weight->rotated_by) zn_convrot_row(dst, weight->columns, weight->rotated_by);
 }
 
-// Where the scale of 16 weights is: tiles of 128 rows by 4 groups, in each of which 4 rows that are 32
-// apart lie together.
+// Where the scale of 16 weights is: tiles of 128 rows by 4 groups, in each of which 4 rows that are
+// 32 apart lie together.
 static size_t tile_place(size_t row, size_t group, size_t groups)
 {
     const size_t tile = row / 128 * ((groups + 3) / 4) + group / 4;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What open files of named tensors have in common, whatever their format: bytes that are mapped or the
-// caller's, one arena for all that lives as long as the file, and the tensors in byte order of their
-// names. A format's own struct begins with a zn_tensor_file, and its parser fills the tensors:
+// What open files of named tensors have in common, whatever their format: bytes that are mapped or
+// the caller's, one arena for all that lives as long as the file, and the tensors in byte order of
+// their names. A format's own struct begins with a zn_tensor_file, and its parser fills the
+// tensors:
 //
 //     struct zn_gguf {
 //         zn_tensor_file base; // first

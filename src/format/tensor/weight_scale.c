@@ -22,8 +22,8 @@ enum {
     MLX_TAILS = sizeof mlx_tails / sizeof *mlx_tails,
 };
 
-// The tensor whose name is the first `length` letters of `name` and then `tail`; NULL where there is
-// none. A name too long for this has no scale: networks' names are much shorter.
+// The tensor whose name is the first `length` letters of `name` and then `tail`; NULL where there
+// is none. A name too long for this has no scale: networks' names are much shorter.
 static const zn_file_tensor *find_beside(const zn_weights *weights, const char *name, size_t length,
                                          const char *tail)
 {

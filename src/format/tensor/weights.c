@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A set of weights is an array of the tensors' descriptions, copied from the open files and sorted
-// by name, so that finding one is a binary search whatever the number of shards. A source is an open file
-// of either kind; what they answer alike is asked by the functions named source_*.
+// by name, so that finding one is a binary search whatever the number of shards. A source is an
+// open file of either kind; what they answer alike is asked by the functions named source_*.
 #include "src/format/tensor/weights.h"
 
 #include "src/base/directory.h"
@@ -214,8 +214,8 @@ static zenith_status add_shards(zn_weights *weights, const char *index, const ch
     return ZENITH_OK;
 }
 
-// Reads config.json from the folder (its first `length` bytes) if there is one; of several folders, the
-// first one's stays.
+// Reads config.json from the folder (its first `length` bytes) if there is one; of several folders,
+// the first one's stays.
 static zenith_status read_config(zn_weights *weights, const char *folder, size_t length,
                                  zn_error *err)
 {

@@ -23,9 +23,9 @@ typedef struct zn_weights zn_weights;
 //   - a *.index.json: the tensors of its "weight_map", from shards in the same folder;
 //   - a folder: its index (diffusion_pytorch_model or model, else the only one there is), else its
 //     weights file by the same rule; ZENITH_AMBIGUOUS when several could be meant.
-// A config.json beside an index or in the folder is read too; else the metadata ZN_WEIGHTS_CONFIG of a file, if it has
-// that, is its text. Pickles (.pth .pt .ckpt .bin) are
-// ZENITH_UNSUPPORTED, with a sentence on what to do.
+// A config.json beside an index or in the folder is read too; else the metadata ZN_WEIGHTS_CONFIG
+// of a file, if it has that, is its text. Pickles (.pth .pt .ckpt .bin) are ZENITH_UNSUPPORTED,
+// with a sentence on what to do.
 zenith_status zn_weights_open(const char *path, zn_weights **out, zn_error *err);
 
 // Several of those as one set, the parts of a model; every name of paths[i] gets prefixes[i]
@@ -40,8 +40,8 @@ typedef struct zn_memory_file {
     size_t size;
 } zn_memory_file;
 
-// The files of a model's folder as one set, with prefixes likewise: weights, shards too, and config.json. An index of
-// shards is not needed, and is passed over.
+// The files of a model's folder as one set, with prefixes likewise: weights, shards too, and
+// config.json. An index of shards is not needed, and is passed over.
 zenith_status zn_weights_open_files(const zn_memory_file *files, const char *const *prefixes,
                                     size_t count, zn_weights **out, zn_error *err);
 void zn_weights_free(zn_weights *weights); // NULL is fine
@@ -58,18 +58,19 @@ const zn_file_tensor *zn_weights_find(const zn_weights *weights, const char *nam
 const char *zn_weights_file(const zn_weights *weights, const zn_file_tensor *tensor);
 // The value of a metadata key in the first file that has it; NULL when none has.
 const char *zn_weights_metadata(const zn_weights *weights, const char *key);
-// Of GGUF files, texts are such keys; the other values are asked of the file itself: the first of the
-// set, or NULL.
+// Of GGUF files, texts are such keys; the other values are asked of the file itself: the first of
+// the set, or NULL.
 const zn_gguf *zn_weights_gguf(const zn_weights *weights);
 const zn_json *zn_weights_config(const zn_weights *weights); // config.json, or NULL
 
-// What the file's metadata says on how the module of a tensor "MODULE.weight" is quantised: an object, or
-// NULL (quant_note.h).
+// What the file's metadata says on how the module of a tensor "MODULE.weight" is quantised: an
+// object, or NULL (quant_note.h).
 const zn_json *zn_weights_note(const zn_weights *weights, const zn_file_tensor *tensor);
 
-// A tensor as f32, however it is stored (stored_weight.h). `expected`: the shape it must have, or NULL for any (then dst must have room for
-// what zn_stored_weight_of says). ZENITH_NOT_FOUND, ZENITH_BAD_FILE for another shape, or ZENITH_UNSUPPORTED; the
-// sentence names file, tensor, expected and found shape.
+// A tensor as f32, however it is stored (stored_weight.h). `expected`: the shape it must have, or
+// NULL for any (then dst must have room for what zn_stored_weight_of says). ZENITH_NOT_FOUND,
+// ZENITH_BAD_FILE for another shape, or ZENITH_UNSUPPORTED; the sentence names file, tensor,
+// expected and found shape.
 zenith_status zn_weights_read_f32(const zn_weights *weights, const char *name,
                                   const zn_shape *expected, float *dst, zn_error *err);
 

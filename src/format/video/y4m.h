@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// YUV4MPEG2 (Y4M), the plain video of pipes: a line of text, then each frame as a line and planes. 8 bits, 4:2:0 or
-// 4:4:4, and RGB on our side. Colours are BT.601's, which is what programs assume of Y4M; the range is the studio's
-// (16 .. 235) unless the header says XCOLORRANGE=FULL.
+// YUV4MPEG2 (Y4M), the plain video of pipes: a line of text, then each frame as a line and planes.
+// 8 bits, 4:2:0 or 4:4:4, and RGB on our side. Colours are BT.601's, which is what programs assume
+// of Y4M; the range is the studio's (16 .. 235) unless the header says XCOLORRANGE=FULL.
 #ifndef ZN_FORMAT_VIDEO_Y4M_H
 #define ZN_FORMAT_VIDEO_Y4M_H
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Four f32 lanes of 64-bit Arm, under the same names and with the same results as x86/vector_avx2.h, which says
-// what each function does. All of it is in the architecture's first version.
+// Four f32 lanes of 64-bit Arm, under the same names and with the same results as
+// x86/vector_avx2.h, which says what each function does. All of it is in the architecture's first
+// version.
 #ifndef ZN_KERNEL_ARM_VECTOR_NEON_H
 #define ZN_KERNEL_ARM_VECTOR_NEON_H
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Both products of attention.h have the same shape (attention_product.h); everything is computed in f32.
+// Both products of attention.h have the same shape (attention_product.h); everything is computed in
+// f32.
 #include "src/kernel/attention/attention.h"
 
 #include "src/kernel/attention/attention_product.h"

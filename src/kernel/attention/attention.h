@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// softmax(scale q k^T) v of one head, for a block of queries, without storing more scores than a block
-// of keys has. The keys pass by in blocks of ZN_ATTENTION_KEYS at fixed places; each query keeps the
-// largest score so far (m), the total of e^(score - m), and the sum of e^(score - m) v, and scales
-// the last two down where a block raises m:
+// softmax(scale q k^T) v of one head, for a block of queries, without storing more scores than a
+// block of keys has. The keys pass by in blocks of ZN_ATTENTION_KEYS at fixed places; each query
+// keeps the largest score so far (m), the total of e^(score - m), and the sum of e^(score - m) v,
+// and scales the last two down where a block raises m:
 //
 //     m' = max(m, scale * largest of the block)       f = e^(m - m')
 //     total = f total + sum of p,  sums = f sums + sum of p v,        p = e^(scale s - m')
 //
-// All in f32; in tiles, queries and p are rounded to bf16 before they are multiplied, and 2^x comes from a
-// polynomial that is as exact as that needs. What a block adds to `sums` is added up by itself first: with one long sum over 65,536
-// keys the error would be ten times larger. A query's bits depend neither on the other queries of its
-// block nor on how many there are. A query or key with an infinity or a NaN makes NaN in the results
-// that see it, and a NaN among the values does too; scores of any finite size do not overflow.
+// All in f32; in tiles, queries and p are rounded to bf16 before they are multiplied, and 2^x comes
+// from a polynomial that is as exact as that needs. What a block adds to `sums` is added up by
+// itself first: with one long sum over 65,536 keys the error would be ten times larger. A query's
+// bits depend neither on the other queries of its block nor on how many there are. A query or key
+// with an infinity or a NaN makes NaN in the results that see it, and a NaN among the values does
+// too; scores of any finite size do not overflow.
 //
 // Keys and values are stored in panels of ZN_ATTENTION_PANEL columns, depth after depth:
 //
@@ -79,8 +80,8 @@ typedef struct zn_attention_args {
     zn_attention_state *state;
 } zn_attention_args;
 
-// Takes the keys [begin, end) into the sums. begin is a multiple of ZN_ATTENTION_KEYS and starts anew
-// at 0. At the last key that any query sees, end >= that, the sums are divided by the totals.
+// Takes the keys [begin, end) into the sums. begin is a multiple of ZN_ATTENTION_KEYS and starts
+// anew at 0. At the last key that any query sees, end >= that, the sums are divided by the totals.
 typedef void zn_attention_fn(const zn_attention_args *args, int64_t begin, int64_t end);
 
 // Keys that query `i` of the block sees.

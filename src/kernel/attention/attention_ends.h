@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the versions of attention share, in tiles or not, in the names of x86/vector_*.h (or
-// vector_baseline.h), which the including file has included: how a block of queries begins and ends, and
-// the largest and the sum of a vector's lanes.
+// vector_baseline.h), which the including file has included: how a block of queries begins and
+// ends, and the largest and the sum of a vector's lanes.
 #ifndef ZN_KERNEL_ATTENTION_ENDS_H
 #define ZN_KERNEL_ATTENTION_ENDS_H
 
@@ -18,8 +18,8 @@
 
 enum { PANEL = ZN_ATTENTION_PANEL, KEYS = ZN_ATTENTION_KEYS };
 
-// Halves upon halves, which the compiler makes shuffles of: a chain of single lanes would be as long as
-// the products of a narrow head.
+// Halves upon halves, which the compiler makes shuffles of: a chain of single lanes would be as
+// long as the products of a narrow head.
 INLINE float at_largest(vec value)
 {
     float lanes[LANES];

@@ -11,7 +11,8 @@
 AT_PRODUCT(ag_set, ZN_F32, false)
 AT_PRODUCT(ag_add, ZN_F32, true)
 
-// dst[row][0 .. count) = rows [.][padded width] times the tokens [token, token + count) of panels of tokens.
+// dst[row][0 .. count) = rows [.][padded width] times the tokens [token, token + count) of panels
+// of tokens.
 static void ag_scores(const float *rows, int64_t n, int64_t width, const float *panels,
                       int64_t token, int64_t count, float *dst)
 {
@@ -26,7 +27,8 @@ static void ag_scores(const float *rows, int64_t n, int64_t width, const float *
     }
 }
 
-// dst [.][padded width] += left[row][0 .. count) times the tokens [token, token + count) of panels of channels.
+// dst [.][padded width] += left[row][0 .. count) times the tokens [token, token + count) of panels
+// of channels.
 static void ag_sums(const float *left, int64_t n, int64_t width, const float *panels,
                     int64_t tokens, int64_t token, int64_t count, const float *ones, float *dst)
 {
@@ -47,7 +49,7 @@ static int64_t ag_count(int64_t tokens, int64_t token)
     return left < KEYS ? left : KEYS;
 }
 
-// --- rows of queries ------------------------------------------------------------------------------
+// --- rows of queries -----------------------------------------------------------------------------
 
 static int64_t ag_seen(const zn_attention_gradient_queries_args *a, int64_t row)
 {
@@ -62,8 +64,8 @@ INLINE float ag_exp(float x)
     return lanes[0];
 }
 
-// Takes the keys from `key` on into the totals of one query: share is the sum, mean that of p dp, both of
-// which are scaled down where a score is larger.
+// Takes the keys from `key` on into the totals of one query: share is the sum, mean that of p dp,
+// both of which are scaled down where a score is larger.
 static void ag_total(const zn_attention_gradient_queries_args *a, int64_t row, int64_t key,
                      int64_t count)
 {
@@ -145,7 +147,7 @@ static void attention_gradient_queries(const zn_attention_gradient_queries_args 
     }
 }
 
-// --- rows of keys ---------------------------------------------------------------------------------
+// --- rows of keys --------------------------------------------------------------------------------
 
 // Makes p of scores and ds of dp, of one key and the queries from `query` on.
 static void ag_turned(const zn_attention_gradient_keys_args *a, int64_t row, int64_t query,

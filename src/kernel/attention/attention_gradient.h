@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of attention, for one head, in f32. With s = scale q . k, p = softmax(s) and y = sum of p v:
+// The gradients of attention, for one head, in f32. With s = scale q . k, p = softmax(s) and y =
+// sum of p v:
 //
 //     dp = dy . v     D = sum of p dp     ds = scale p (dp - D)
 //     dq = sum over keys of ds k          dk = sum over queries of ds q       dv = sum over queries of p dy
 //
-// A block of rows meets the others in blocks of ZN_ATTENTION_KEYS at fixed places, so that memory grows
-// with the tokens and not with their square: rows of queries make dq, and the totals that p is made of; rows
-// of keys make dk and dv from the scores the other way round. Every sum runs in the order of the tokens.
-// The bits of a row depend neither on the other rows of its block nor on how many there are.
+// A block of rows meets the others in blocks of ZN_ATTENTION_KEYS at fixed places, so that memory
+// grows with the tokens and not with their square: rows of queries make dq, and the totals that p
+// is made of; rows of keys make dk and dv from the scores the other way round. Every sum runs in
+// the order of the tokens. The bits of a row depend neither on the other rows of its block nor on
+// how many there are.
 //
-// "Panels" are those of attention.h in f32; of tokens: columns are tokens, depth the channels; of channels:
-// columns are channels, depth the tokens. What fills up rows and panels is zero.
+// "Panels" are those of attention.h in f32; of tokens: columns are tokens, depth the channels; of
+// channels: columns are channels, depth the tokens. What fills up rows and panels is zero.
 #ifndef ZN_KERNEL_ATTENTION_GRADIENT_H
 #define ZN_KERNEL_ATTENTION_GRADIENT_H
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The product that attention and its gradients consist of, in the names of x86/vector_*.h (or
-// vector_baseline.h), which the including file has included: rows of f32, a factor in all lanes at a time,
-// times panels (kernel/attention/attention.h). CONV_PIXELS rows and two vectors of columns stay in registers while
-// the depth runs; each sum runs in the order of the depth. bf16 is widened as it is loaded.
+// vector_baseline.h), which the including file has included: rows of f32, a factor in all lanes at
+// a time, times panels (kernel/attention/attention.h). CONV_PIXELS rows and two vectors of columns
+// stay in registers while the depth runs; each sum runs in the order of the depth. bf16 is widened
+// as it is loaded.
 #ifndef ZN_KERNEL_ATTENTION_PRODUCT_H
 #define ZN_KERNEL_ATTENTION_PRODUCT_H
 
@@ -33,8 +34,8 @@ INLINE vec at_load(zn_type type, const void *right, int64_t k, int second, int v
     return second ? vec_load_second_bf16(pairs) : vec_load_first_bf16(pairs);
 }
 
-// `rows` and the type are constants at each call, so that acc lives in registers. Four rows hang on one
-// pointer: that is what addresses can reach.
+// `rows` and the type are constants at each call, so that acc lives in registers. Four rows hang on
+// one pointer: that is what addresses can reach.
 INLINE void at_block(const at_product *p, const zn_type type, const bool adds, const int rows)
 {
     vec acc[CONV_PIXELS][2];

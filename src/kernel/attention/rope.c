@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification of rope.h, in double, and the version in vectors. In halves, both channels of a pair are in vectors of
-// their own. In pairs of neighbours, a vector is multiplied by the cosines, each twice, and its neighbours changed
-// over by the sines, each with both signs; these are spread out once for all heads of a token. What is left goes one
-// by one.
+// The specification of rope.h, in double, and the version in vectors. In halves, both channels of a
+// pair are in vectors of their own. In pairs of neighbours, a vector is multiplied by the cosines,
+// each twice, and its neighbours changed over by the sines, each with both signs; these are spread
+// out once for all heads of a token. What is left goes one by one.
 #include "src/kernel/attention/rope.h"
 
 #include "src/kernel/vector.h"

@@ -22,8 +22,8 @@ bool zn_conv_dot_packed_bytes(zn_type type, int64_t channels_out, int64_t channe
     return zn_mul_size(bytes, (size_t)kernel_w, out);
 }
 
-// One output channel: its groups, each of them BLOCK groups after the one before. The source is read
-// in order: weights in training are packed after every step.
+// One output channel: its groups, each of them BLOCK groups after the one before. The source is
+// read in order: weights in training are packed after every step.
 static inline __attribute__((always_inline)) void
 pack_channel(const uint8_t *from, size_t size, int64_t channels_in, int64_t taps, uint8_t *to)
 {

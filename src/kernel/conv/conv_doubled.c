@@ -3,9 +3,9 @@
 //
 // The scalar version, the packing of weights, and the version in vectors. See conv_doubled.h.
 //
-//     v [4][row][column][channel]          the pixels; their differences across, down, and both. One
-//                                          row and one column more than the area: R reads those of the
-//                                          next pixel
+//     v [4][row][column][channel]          the pixels; their differences across, down, and both.
+//                                          One row and one column more than the area: R reads those
+//                                          of the next pixel
 //     for each 2 vectors of output channels:
 //         m [row][column][point][2 vectors]    a product of matrices per point and row
 //         the four results of each pixel
@@ -19,9 +19,9 @@
 // How a weight or a difference is made along one axis.
 enum { AXIS_S, AXIS_L, AXIS_R, AXIS_KINDS, DOUBLED_POINTS = AXIS_KINDS * AXIS_KINDS };
 
-// The pixel of row `row` (0: the one in which the result's first row lies) and column x of the small
-// map; NULL where it counts as zero, or is above or below what the call has, so that no result needs
-// it.
+// The pixel of row `row` (0: the one in which the result's first row lies) and column x of the
+// small map; NULL where it counts as zero, or is above or below what the call has, so that no
+// result needs it.
 static inline const float *doubled_pixel(const zn_doubled_args *a, int64_t row, int64_t x)
 {
     const int64_t first = zn_doubled_half(a->row - 1), last = zn_doubled_half(a->row + a->rows);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scalar convolution, which is the specification (conv_f32.h states it), the packing of weights,
-// and the convolution in vectors.
+// The scalar convolution, which is the specification (conv_f32.h states it), the packing of
+// weights, and the convolution in vectors.
 //
 // A block of up to CONV_PIXELS pixels x 2 vectors of output channels stays in registers while its
 // products pass:

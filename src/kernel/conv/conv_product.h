@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The product of matrices that convolutions in a transformed domain consist of, written in the names
-// of x86/vector_*.h, which the including file has included:
+// The product of matrices that convolutions in a transformed domain consist of, written in the
+// names of x86/vector_*.h, which the including file has included:
 //
 //     dst[t][lane] = sum over k of left[t][k] * right[k][lane]
 //
@@ -121,8 +121,8 @@ static void product_two_vectors(const product *p, int64_t tiles)
     product_tiles(p, tiles, 2);
 }
 
-// Any number of tiles, in blocks of nearly equal size: a small one would wait for the latency of the
-// multiply-add.
+// Any number of tiles, in blocks of nearly equal size: a small one would wait for the latency of
+// the multiply-add.
 static void product_run(product p, int64_t tiles, int vectors)
 {
     const int64_t blocks = (tiles + CONV_PIXELS - 1) / CONV_PIXELS;

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an output pixel reads of a row of src, (kernel column, input channel), is one run of numbers.
-// So the gradient is a sum over pixels of outer products of a run with the pixel's dy:
+// What an output pixel reads of a row of src, (kernel column, input channel), is one run of
+// numbers. So the gradient is a sum over pixels of outer products of a run with the pixel's dy:
 //
 //     sums[ky][k][o] += src[r * stride + ky][x * stride * channels_in + k] * dy[r][x][o]
 //
-// A block of CONV_PIXELS k x 2 vectors of o stays in registers while the pixels of a band of rows pass: of
-// a deep layer, whose sums are many and whose map is small, all of them. Rows are copied to scratch first,
-// as f32 with zeros at their ends, dy by panels of output channels: that is one load for each of some hundred
-// products, and leaves one loop for all types and borders. Threads share the blocks of k; each copies rows for
-// itself.
+// A block of CONV_PIXELS k x 2 vectors of o stays in registers while the pixels of a band of rows
+// pass: of a deep layer, whose sums are many and whose map is small, all of them. Rows are copied
+// to scratch first, as f32 with zeros at their ends, dy by panels of output channels: that is one
+// load for each of some hundred products, and leaves one loop for all types and borders. Threads
+// share the blocks of k; each copies rows for itself.
 #include "src/kernel/conv/conv_weight_gradient.h"
 
 #include "src/kernel/conv/conv_weight_gradient_layout.h"
@@ -228,8 +228,9 @@ static void write_own(const weight_gradient_job *j, int64_t panel)
     }
 }
 
-// Of the weights of a panel's output channels: what lies in a stage between sums, which have outputs side by side,
-// and dw, whose rows may lie at a distance that gives them few sets of the cache.
+// Of the weights of a panel's output channels: what lies in a stage between sums, which have
+// outputs side by side, and dw, whose rows may lie at a distance that gives them few sets of the
+// cache.
 enum { STAGE_WEIGHTS = 72, STAGE_ROW = 80 }; // 10 kB: two threads of a core share its first cache
 
 // Of some input channels: sums are read as they lie.
@@ -248,7 +249,8 @@ static void stage_channels(const weight_gradient_job *j, int64_t panel, int64_t 
     }
 }
 
-// Vectors by hand: compilers make a string instruction of a copy, which takes longer to begin than to end here.
+// Vectors by hand: compilers make a string instruction of a copy, which takes longer to begin than
+// to end here.
 static void write_stage(const float *stage, int64_t count, bool add, float *dw)
 {
     int64_t i = 0;

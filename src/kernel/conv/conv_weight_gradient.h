@@ -8,8 +8,9 @@
 //                        dy[r][x][o] * src[r * stride + ky][x * stride + kx - pad_left][i]
 //     db[o]            = sum over r and x of dy[r][x][o]
 //
-// Sums are f32, in an order that is the version's own. One call does the whole map on one thread, for
-// all weights or for some: threads share the weights, never a sum, so that bits do not depend on them.
+// Sums are f32, in an order that is the version's own. One call does the whole map on one thread,
+// for all weights or for some: threads share the weights, never a sum, so that bits do not depend
+// on them.
 #ifndef ZN_KERNEL_CONV_WEIGHT_GRADIENT_H
 #define ZN_KERNEL_CONV_WEIGHT_GRADIENT_H
 
@@ -27,8 +28,8 @@ typedef struct zn_conv_weight_gradient_args {
     bool add;  // to what dw and db hold; otherwise that is not read
     float *dw; // [channels_out, channels_in * kernel_h * kernel_w]
     float *db; // [channels_out], or NULL
-    // Which weights: number `part` of `parts` shares, some of which may be empty. parts 0: all. db is
-    // in the first.
+    // Which weights: number `part` of `parts` shares, some of which may be empty. parts 0: all. db
+    // is in the first.
     int part, parts;
 } zn_conv_weight_gradient_args;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vector of channels keeps its nine weights in registers and goes along the row; channels that are no whole
-// vector are done one by one. See depthwise.h.
+// A vector of channels keeps its nine weights in registers and goes along the row; channels that
+// are no whole vector are done one by one. See depthwise.h.
 #include "src/kernel/conv/depthwise.h"
 
 #include "src/kernel/unroll.h"

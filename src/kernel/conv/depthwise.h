@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise 3x3 convolution of channels-last rows: each channel by itself, with its own nine weights.
+// Depthwise 3x3 convolution of channels-last rows: each channel by itself, with its own nine
+// weights.
 //
 //     dst[x, c] = sum over i, j of src[i][x + j - 1, c] * weights[3 i + j, c]   (+ added, then relu)
 //
-// summed in f32 in the order of i, then j; pixels left and right of a row are left out. So bits do not
-// depend on how rows are handed out. The scalar version rounds product and sum, AVX2 and AVX-512 fuse
-// them and agree with each other where the channels are whole vectors.
+// summed in f32 in the order of i, then j; pixels left and right of a row are left out. So bits do
+// not depend on how rows are handed out. The scalar version rounds product and sum, AVX2 and
+// AVX-512 fuse them and agree with each other where the channels are whole vectors.
 #ifndef ZN_KERNEL_DEPTHWISE_H
 #define ZN_KERNEL_DEPTHWISE_H
 

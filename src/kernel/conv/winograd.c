@@ -1,20 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scalar version, which is the specification (winograd.h states it), the packing of weights, and the
-// version in vectors.
+// The scalar version, which is the specification (winograd.h states it), the packing of weights,
+// and the version in vectors.
 //
 // An area of a few rows and up to STRIP tiles is computed in three steps:
 //
 //     v [point][tile][row of src][channel]     all input channels, once
 //     for each 2 vectors of output channels:
-//         m [row][tile][point][2 vectors]      a product of matrices per point and row, or column of tiles
+//         m [row][tile][point][2 vectors]      a product of matrices per point and row, or column
+//                                              of tiles
 //         dst = A m + bias + residual, ReLU
 //
 // In v the channels of three rows below each other are one run of floats, so a sum is one loop. The
-// weights of one point (24 KB for 64 channels and 32 results) and v of one point (18 KB) stay in the
-// first-level cache while the rows of the area pass; of more channels, in the second. All weights pass by
-// once an area.
+// weights of one point (24 KB for 64 channels and 32 results) and v of one point (18 KB) stay in
+// the first-level cache while the rows of the area pass; of more channels, in the second. All
+// weights pass by once an area.
 #include "src/kernel/conv/winograd.h"
 
 #include "src/base/memory.h"
@@ -22,7 +23,8 @@
 #include "src/kernel/unroll.h"
 #include "src/kernel/vector.h"
 
-// The points in the order 0, A, -A, B, -B, infinity. All numbers here are exact in f32. The matrices:
+// The points in the order 0, A, -A, B, -B, infinity. All numbers here are exact in f32. The
+// matrices:
 //
 //     B: row of point p = the coefficients of the product of (x - q) over all finite points q but p
 //        (of infinity: over all), so that
@@ -69,8 +71,8 @@ bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t 
     return zn_add_size(v, apart + values * (size_t)area->rows * 2 * BLOCK, out);
 }
 
-// G of one kernel row of BLOCK output channels, in double: p^0 w0 + p^1 w1 + p^2 w2 over the product of
-// distances.
+// G of one kernel row of BLOCK output channels, in double: p^0 w0 + p^1 w1 + p^2 w2 over the
+// product of distances.
 static void transform_weights(const float w[3][BLOCK], float u[POINTS][BLOCK])
 {
     const double a2 = (double)A_SQUARED, b2 = (double)B_SQUARED;
@@ -249,8 +251,8 @@ static void transform_area(const wino *w)
 
 // --- m = sum of u v -----------------------------------------------------------------------------
 
-// One point: a product for each row or, in an area that is higher than wide, for each column of tiles. In a narrow map rows have
-// few tiles, and the weights would pass by for each of them.
+// One point: a product for each row or, in an area that is higher than wide, for each column of
+// tiles. In a narrow map rows have few tiles, and the weights would pass by for each of them.
 static void multiply_point(const wino *w, product p, int vectors)
 {
     const int64_t rows = w->area->rows, tiles = w->area->columns;

@@ -53,12 +53,12 @@ typedef struct zn_winograd_args {
     bool relu;             // NaN stays NaN
 } zn_winograd_args;
 
-// The largest area that pays: as much as stays in the second-level cache; with many channels, so much
-// that their weights, which pass by once an area, are used often enough.
+// The largest area that pays: as much as stays in the second-level cache; with many channels, so
+// much that their weights, which pass by once an area, are used often enough.
 zn_area zn_winograd_largest(int64_t channels_in);
 
-// Bytes of the packed weights, or of the scratch of one area of at most so many rows and columns; false
-// where that does not fit.
+// Bytes of the packed weights, or of the scratch of one area of at most so many rows and columns;
+// false where that does not fit.
 bool zn_winograd_packed_bytes(int64_t channels_out, int64_t channels_in, size_t *out);
 bool zn_winograd_scratch_bytes(int64_t channels_in, const zn_area *area, size_t *out);
 

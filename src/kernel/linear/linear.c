@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The packing of weights, and the order in which a call goes through tokens, runs of k and panels. See linear.h.
+// The packing of weights, and the order in which a call goes through tokens, runs of k and panels.
+// See linear.h.
 #include "src/kernel/linear/linear.h"
 
 #include "src/base/memory.h"
@@ -73,8 +74,8 @@ static float row_scale(const float *row, int64_t inputs)
     return isnormal(scale) ? scale : 1.0f; // all zero, or no finite number
 }
 
-// value / scale rounded to the next even integer, which adding and taking away a large number does: loops of
-// rintf become no vectors on every CPU.
+// value / scale rounded to the next even integer, which adding and taking away a large number does:
+// loops of rintf become no vectors on every CPU.
 static void round_weights(const float *row, int64_t count, float scale, int8_t *dst)
 {
     static const float large = 0x1.8p23f;
@@ -326,8 +327,9 @@ void zn_linear_place(const zn_linear_args *a, int64_t begin, int64_t end, void *
 
 // --- products -----------------------------------------------------------------------------------
 
-// Of zn_linear_place: a token in f32 and in 8 bits. Of zn_linear_multiply: the numbers of a run and what
-// offsets add to sums, of weights that lie in panels; the result for one token, and the sums of a part.
+// Of zn_linear_place: a token in f32 and in 8 bits. Of zn_linear_multiply: the numbers of a run and
+// what offsets add to sums, of weights that lie in panels; the result for one token, and the sums
+// of a part.
 size_t zn_linear_scratch_bytes(const zn_linear_version *v, const zn_linear_size *size,
                                int64_t tokens)
 {
@@ -382,8 +384,8 @@ static void finish_group(const job *j, int64_t token, const char *sums)
     }
 }
 
-// Memory to bring near for the next run while the last groups of this one are computed; brought earlier, it
-// would have left the cache again. Weights that lie in panels: one panel a group.
+// Memory to bring near for the next run while the last groups of this one are computed; brought
+// earlier, it would have left the cache again. Weights that lie in panels: one panel a group.
 typedef struct ahead {
     const char *first;
     size_t share, step; // bytes of a turn, and from one turn's to the next's

@@ -12,18 +12,18 @@
 //     placed    [run of k][token][k of the run]
 //
 // A block is ZN_LINEAR_PANELS panels, a panel the outputs that one call of a version's inner loop
-// makes for a few tokens at once. A run of k is as long as a few tokens' and a panel's numbers fit the
-// first-level cache, and a block's the second-level one. In this order weights are read from memory
-// once, one byte after the other, however many tokens there are, while tokens and unfinished sums
-// come from nearer caches. What is beyond the last k or o is zero in both.
+// makes for a few tokens at once. A run of k is as long as a few tokens' and a panel's numbers fit
+// the first-level cache, and a block's the second-level one. In this order weights are read from
+// memory once, one byte after the other, however many tokens there are, while tokens and unfinished
+// sums come from nearer caches. What is beyond the last k or o is zero in both.
 //
-// Bits. A floating sum runs over k in order, each product fused where the CPU can (AVX2 and AVX-512 then
-// agree; AMX adds pairs in its own order); a sum of integers is exact. So the bits of a token depend on
-// neither tokens per call, nor threads, nor its neighbours.
+// Bits. A floating sum runs over k in order, each product fused where the CPU can (AVX2 and AVX-512
+// then agree; AMX adds pairs in its own order); a sum of integers is exact. So the bits of a token
+// depend on neither tokens per call, nor threads, nor its neighbours.
 //
-// Panels. Weights that lie as tensor/panels.h has them are not packed: the numbers of a block and a run
-// are brought into the order above in scratch, once for all tokens of a part. Rotated ones need tokens that
-// are rotated as they are placed.
+// Panels. Weights that lie as tensor/panels.h has them are not packed: the numbers of a block and a
+// run are brought into the order above in scratch, once for all tokens of a part. Rotated ones need
+// tokens that are rotated as they are placed.
 //
 // 8 bits. A token is rounded to 127 levels of its largest value as it is placed, a row of weights
 // to 127 of its own when it is packed. A token with a NaN or an infinity makes NaN of its outputs.
@@ -73,8 +73,8 @@ typedef struct zn_linear_end {
 } zn_linear_end;
 typedef void zn_linear_end_fn(const zn_linear_end *end);
 
-// n numbers as 8 bits with a sign, moved up by `offset`; returns the scale that turns them back: the
-// largest magnitude / 127, or 0 where that is no normal number, or NaN.
+// n numbers as 8 bits with a sign, moved up by `offset`; returns the scale that turns them back:
+// the largest magnitude / 127, or 0 where that is no normal number, or NaN.
 typedef float zn_linear_round_fn(const float *src, int64_t n, int offset, int8_t *dst);
 
 // Numbers of panels in the order of a version: one of its panels over one run.
@@ -88,9 +88,9 @@ typedef struct zn_linear_unpack {
 } zn_linear_unpack;
 typedef void zn_linear_unpack_fn(const zn_linear_unpack *unpack);
 
-// One way to compute. A run's numbers of the tokens that go together and of a panel share the first-level cache:
-// 18 + 48 KB stream through it in AVX-512, whose second-level cache carries that; tiles read both once for every
-// product, so there both must fit.
+// One way to compute. A run's numbers of the tokens that go together and of a panel share the
+// first-level cache: 18 + 48 KB stream through it in AVX-512, whose second-level cache carries
+// that; tiles read both once for every product, so there both must fit.
 typedef struct zn_linear_version {
     const char *name; // of the instruction set
     zn_type weights;  // f32, bf16 or s8: what it is for
@@ -114,7 +114,8 @@ extern const zn_linear_version zn_linear_s8_amx;
 extern const zn_linear_version
     zn_linear_bf16_amx; // bf16 only with bf16: other tokens are multiplied in f32
 
-// The largest magnitude by its bits, which integers compare in vectors: those of infinity and NaN lie above all others.
+// The largest magnitude by its bits, which integers compare in vectors: those of infinity and NaN
+// lie above all others.
 static inline float zn_linear_largest(const float *src, int64_t n)
 {
     int32_t most = 0;
@@ -129,10 +130,10 @@ static inline float zn_linear_largest(const float *src, int64_t n)
     return largest;
 }
 
-// --- weights --------------------------------------------------------------------------------------
+// --- weights -------------------------------------------------------------------------------------
 
-// outputs and inputs filled up, and what follows the panels: with s8 weights a scale for each output
-// and what the tokens' offset adds to its sum.
+// outputs and inputs filled up, and what follows the panels: with s8 weights a scale for each
+// output and what the tokens' offset adds to its sum.
 typedef struct zn_linear_size {
     int64_t outputs, inputs; // as asked
     int64_t blocks, padded_outputs, padded_k;
@@ -148,8 +149,8 @@ bool zn_linear_measure(const zn_linear_version *version, int64_t outputs, int64_
 bool zn_linear_measure_panels(const zn_linear_version *version, const zn_panels *panels,
                               zn_linear_size *out);
 
-// Packs the outputs [first, first + count), whose weights are `rows` [count][inputs] in f32; all are packed
-// when each panel was, whole.
+// Packs the outputs [first, first + count), whose weights are `rows` [count][inputs] in f32; all
+// are packed when each panel was, whole.
 void zn_linear_pack(const zn_linear_version *version, const zn_linear_size *size, int64_t first,
                     int64_t count, const float *rows, void *packed);
 // Weights that lie the other way round, [inputs][stride], in a type that `widen` makes f32 of.
@@ -159,8 +160,8 @@ typedef struct zn_linear_columns {
     zn_convert_fn *widen;
     int64_t stride;
 } zn_linear_columns;
-// Those of the inputs [begin, end), by a version for f32: there the outputs of a panel lie beside each other,
-// as they do here, so each row is read once, from its first byte to its last.
+// Those of the inputs [begin, end), by a version for f32: there the outputs of a panel lie beside
+// each other, as they do here, so each row is read once, from its first byte to its last.
 void zn_linear_pack_columns(const zn_linear_version *version, const zn_linear_size *size,
                             int64_t begin, int64_t end, const zn_linear_columns *columns,
                             void *packed);
@@ -169,7 +170,7 @@ void zn_linear_pack_bytes(const zn_linear_version *version, const zn_linear_size
                           int64_t first, int64_t count, const int8_t *rows, const float *scales,
                           void *packed);
 
-// --- a call ---------------------------------------------------------------------------------------
+// --- a call --------------------------------------------------------------------------------------
 
 typedef struct zn_linear_args {
     const zn_linear_version *version;

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiles of linear.h with floating weights, and what is common to versions of one instruction set.
+// The tiles of linear.h with floating weights, and what is common to versions of one instruction
+// set.
 //
-// CONV_PIXELS tokens times a panel of two vectors stay in registers while k runs; each sum runs in the order of k.
+// CONV_PIXELS tokens times a panel of two vectors stay in registers while k runs; each sum runs in
+// the order of k.
 #include "src/kernel/linear/linear.h"
 
 #include "src/kernel/unroll.h"
@@ -19,8 +21,9 @@ enum {
     LINEAR_NEAR = 1024 // bytes by which weights are brought into the first-level cache before use
 };
 
-// One panel. `tokens` and `bf16` are constants at each call, so that acc lives in registers. Four tokens
-// hang on one pointer, and four k are one turn: that is what addresses with a displacement reach.
+// One panel. `tokens` and `bf16` are constants at each call, so that acc lives in registers. Four
+// tokens hang on one pointer, and four k are one turn: that is what addresses with a displacement
+// reach.
 ALWAYS_INLINE void linear_panel(const zn_linear_tile *t, const char *weights, float *sums,
                                 const char *ahead, size_t lines, const int tokens, const bool bf16)
 {

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tokens by the rotation of rotated weights (tensor/panels.h): each run of G numbers, G a power of four, by
+// Tokens by the rotation of rotated weights (tensor/panels.h): each run of G numbers, G a power of
+// four, by
 //
 //     R = H x H x ... x H / sqrt(G)   (a Kronecker product),   H = [ 1  1  1 -1 ]
 //                                                                  [ 1  1 -1  1 ]
 //                                                                  [ 1 -1  1  1 ]
 //                                                                  [-1  1  1  1 ]
 //
-// It is its own inverse. Each H is one pass of additions over the run, from neighbours to the farthest, so
-// all versions have the same bits.
+// It is its own inverse. Each H is one pass of additions over the run, from neighbours to the
+// farthest, so all versions have the same bits.
 #ifndef ZN_KERNEL_ROTATION_H
 #define ZN_KERNEL_ROTATION_H
 

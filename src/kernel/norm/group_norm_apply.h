@@ -6,8 +6,8 @@
 //     value = src[p, c] * scale[c] + shift[c]          product and sum rounded to f32
 //     dst[p, c] = value, or value / (1 + exp(-value))  rounded to the type of dst
 //
-// with scale = gamma * rstd and shift = beta - mean * scale. Without SiLU every version gives the same
-// bits; with it, each is as near as activation.h says.
+// with scale = gamma * rstd and shift = beta - mean * scale. Without SiLU every version gives the
+// same bits; with it, each is as near as activation.h says.
 #ifndef ZN_KERNEL_GROUP_NORM_APPLY_H
 #define ZN_KERNEL_GROUP_NORM_APPLY_H
 

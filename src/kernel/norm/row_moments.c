@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scalar version, which is the specification (row_moments.h states it), and the one in vectors: LANES channels at
-// a time down the row, in four double accumulators. Where channels is no multiple of LANES the last vector
-// starts earlier and computes some channels again, which are then not counted; rows with fewer channels than
-// LANES are left to the scalar version.
+// The scalar version, which is the specification (row_moments.h states it), and the one in vectors:
+// LANES channels at a time down the row, in four double accumulators. Where channels is no multiple
+// of LANES the last vector starts earlier and computes some channels again, which are then not
+// counted; rows with fewer channels than LANES are left to the scalar version.
 #include "src/kernel/norm/row_moments.h"
 
 #include "src/kernel/element.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification of token_norm.h, in double, and the version in vectors. There sums are in double, lane by lane; the
-// mean is taken away in two parts, so that a mean that is large beside the deviation costs nothing. Channels beyond
-// the last full vector go one by one.
+// The specification of token_norm.h, in double, and the version in vectors. There sums are in
+// double, lane by lane; the mean is taken away in two parts, so that a mean that is large beside
+// the deviation costs nothing. Channels beyond the last full vector go one by one.
 #include "src/kernel/norm/token_norm.h"
 
 #include "src/kernel/vector.h"

@@ -7,14 +7,15 @@
 //
 // and the rms norm, where the mean is taken for 0. Without gain or bias: 1 and 0.
 //
-// and its gradient with respect to x. With r = 1 / sqrt(...), z = (x - mean) r and g = dy gain, over n channels:
+// and its gradient with respect to x. With r = 1 / sqrt(...), z = (x - mean) r and g = dy gain,
+// over n channels:
 //
 //     dst = r (g - sum(g) / n - z sum(g z) / n)      of the rms norm: without sum(g)
 //
-// zn_token_norm_reference and zn_token_norm_gradient_reference are the specification, in double. Versions are within
-// 3 * 2^-23 of the sum of the absolute values of (x - mean) / sqrt(...) * gain and of bias; the gradient within
-// 4 * 2^-23 of its formula with absolute values in the sums and sums of its terms. One version gives a row the
-// same bits whatever is beside it.
+// zn_token_norm_reference and zn_token_norm_gradient_reference are the specification, in double.
+// Versions are within 3 * 2^-23 of the sum of the absolute values of (x - mean) / sqrt(...) * gain
+// and of bias; the gradient within 4 * 2^-23 of its formula with absolute values in the sums and
+// sums of its terms. One version gives a row the same bits whatever is beside it.
 #ifndef ZN_KERNEL_TOKEN_NORM_H
 #define ZN_KERNEL_TOKEN_NORM_H
 

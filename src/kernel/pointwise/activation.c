@@ -92,8 +92,8 @@ static inline vec vec_silu_slope(vec x)
     return vec_mul(s, vec_fmadd(x, rest, vec_set1(1.0f)));
 }
 
-// z P(z^2) / Q(z^2), coefficients of Eigen's erf; beyond 4 it is that of 4. Within 3.8e-7 of erf, in AVX-512
-// at every seventh float from 0 to 1e30 (the worst at 3.989).
+// z P(z^2) / Q(z^2), coefficients of Eigen's erf; beyond 4 it is that of 4. Within 3.8e-7 of erf,
+// in AVX-512 at every seventh float from 0 to 1e30 (the worst at 3.989).
 static inline vec vec_erf(vec x)
 {
     const vec z = vec_within(4.0f, x), z2 = vec_mul(z, z);

@@ -5,8 +5,8 @@
 //
 //     dst[i] = curve(x[i]) * by[i]          without `by`: curve(x[i])
 //
-// zn_curve_value and zn_curve_slope are the specification, in double. Versions are within 8 * 2^-23 of
-// the curve, or of the slope, at |x|; a NaN stays NaN.
+// zn_curve_value and zn_curve_slope are the specification, in double. Versions are within 8 * 2^-23
+// of the curve, or of the slope, at |x|; a NaN stays NaN.
 #ifndef ZN_KERNEL_ACTIVATION_H
 #define ZN_KERNEL_ACTIVATION_H
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scalar conversions, which are the specification (convert.h states it), and those in vectors. The last, partial
-// vector goes through a buffer, so that neither array is touched outside its n elements.
+// The scalar conversions, which are the specification (convert.h states it), and those in vectors.
+// The last, partial vector goes through a buffer, so that neither array is touched outside its n
+// elements.
 #include "src/kernel/pointwise/convert.h"
 
 #include "src/kernel/element.h"

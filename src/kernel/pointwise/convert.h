@@ -33,7 +33,8 @@ static inline float zn_convert_reciprocal(float scale)
 // n elements; src and dst need no alignment beyond their type's and must not overlap.
 typedef void zn_convert_fn(const void *src, float src_scale, void *dst, float dst_scale, size_t n);
 
-// The one between any of f32, bf16, f16, u8 and s8, and between f32 and bf16x2; NULL for any other pair.
+// The one between any of f32, bf16, f16, u8 and s8, and between f32 and bf16x2; NULL for any other
+// pair.
 typedef zn_convert_fn *zn_convert_find(zn_type from, zn_type to);
 ZN_VERSIONS(zn_convert_find, zn_convert);
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// e^x over an array. vector_exp.h, which kernels that need it in a register include, says how exact it is.
+// e^x over an array. vector_exp.h, which kernels that need it in a register include, says how exact
+// it is.
 #ifndef ZN_KERNEL_EXP_H
 #define ZN_KERNEL_EXP_H
 

@@ -5,9 +5,9 @@
 //
 //     dst[p, c] = x[p, c] * (one + scale[c]) + shift[c]   or  + residual[p, c], or neither
 //
-// zn_modulate_reference is the specification, in double. Versions are within 2 * 2^-23 of the sum of the
-// absolute values of x one, x scale and the term. One version gives a value the same bits whatever is
-// beside it.
+// zn_modulate_reference is the specification, in double. Versions are within 2 * 2^-23 of the sum
+// of the absolute values of x one, x scale and the term. One version gives a value the same bits
+// whatever is beside it.
 #ifndef ZN_KERNEL_MODULATE_H
 #define ZN_KERNEL_MODULATE_H
 

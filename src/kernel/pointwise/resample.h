@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two passes of resampling 8-bit pictures in fixed point: each result is the sum of some samples times
-// their weights, plus a half, without the bits after the point, and ends at 0 and 255. Whole numbers give
-// every version the same bits.
+// The two passes of resampling 8-bit pictures in fixed point: each result is the sum of some
+// samples times their weights, plus a half, without the bits after the point, and ends at 0 and
+// 255. Whole numbers give every version the same bits.
 #ifndef ZN_KERNEL_RESAMPLE_H
 #define ZN_KERNEL_RESAMPLE_H
 
@@ -18,8 +18,9 @@ enum {
     ZN_RESAMPLE_STEP = 4   // pixels that are weighted together along a row
 };
 
-// Along a row of pixels of four bytes, the fourth of which counts for nothing. Result x takes count[x] pixels from
-// first[x] on, rounded up to full steps: what lies there has the weight 0 and must be readable.
+// Along a row of pixels of four bytes, the fourth of which counts for nothing. Result x takes
+// count[x] pixels from first[x] on, rounded up to full steps: what lies there has the weight 0 and
+// must be readable.
 typedef struct zn_resample_taps {
     const uint32_t *first, *count;
     const int32_t

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// e^x of each lane, written in the names of x86/vector_*.h (or vector_baseline.h), which the including
-// file has included. The result is within 1.1 ulp of the true value (measured: 1.003), and within one
-// step of the denormals where it is a denormal. Below -104 (and at -infinity) it is 0, above 88.73
-// infinity; NaN stays NaN; e^0 is 1.
+// e^x of each lane, written in the names of x86/vector_*.h (or vector_baseline.h), which the
+// including file has included. The result is within 1.1 ulp of the true value (measured: 1.003),
+// and within one step of the denormals where it is a denormal. Below -104 (and at -infinity) it is
+// 0, above 88.73 infinity; NaN stays NaN; e^0 is 1.
 //
 //     x = n ln 2 + r,  |r| <= ln 2 / 2        e^x = 2^n (1 + r + r^2 P(r))
 //
@@ -38,8 +38,8 @@ static inline vec vec_exp(vec x)
 //     e^-x = 2^t = 2^n P(t - n),  t = -x log2(e),  n the whole number below t
 //
 // with a polynomial of degree 5, half as many operations as vec_exp: what rounds t is a part of |x|
-// 2^-24 of e^-x, which counts little beside the 1, and |x| e^-|x| is below 0.37. Within 1.5 * 2^-23 of
-// the curve at |x|, at 960000 values between -30 and 30.
+// 2^-24 of e^-x, which counts little beside the 1, and |x| e^-|x| is below 0.37. Within 1.5 * 2^-23
+// of the curve at |x|, at 960000 values between -30 and 30.
 static inline vec vec_silu(vec x)
 {
     vec f;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PIXELS pixels share each load of weights; a bf16 source is widened into a few hundred floats first, because a
-// product wants its factor in all lanes. See grouped_product.h.
+// PIXELS pixels share each load of weights; a bf16 source is widened into a few hundred floats
+// first, because a product wants its factor in all lanes. See grouped_product.h.
 #include "src/kernel/spectral/grouped_product.h"
 
 #include "src/kernel/unroll.h"
@@ -152,10 +152,10 @@ INLINE void gp_group(const zn_grouped_product_args *a, int64_t begin, int64_t en
     }
 }
 
-// --- four groups of LANES channels in f32 -----------------------------------------------------------
+// --- four groups of LANES channels in f32 --------------------------------------------------------
 //
-// The matrix of a group then fits into registers, and everything that is not a product, the places of
-// pixels too, is known before.
+// The matrix of a group then fits into registers, and everything that is not a product, the places
+// of pixels too, is known before.
 
 typedef struct gp_square_kind {
     zn_type src, added, dst;
@@ -209,8 +209,8 @@ INLINE void gp_square_run(const zn_grouped_product_args *a, gp_square_kind kind,
     }
 }
 
-// The kinds that there are, each a function of its own: in one the compiler runs out of registers for
-// addresses.
+// The kinds that there are, each a function of its own: in one the compiler runs out of registers
+// for addresses.
 typedef void gp_square_fn(const zn_grouped_product_args *a, int64_t begin, int64_t end);
 #define GP_SQUARE(name, src, added, dst, sums, relu)                                               \
     static __attribute__((noinline)) void name(const zn_grouped_product_args *a, int64_t begin,    \

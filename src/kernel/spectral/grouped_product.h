@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A 1x1 convolution in groups of channels: each pixel's channels are cut into `groups`, and each group
-// has a matrix of its own.
+// A 1x1 convolution in groups of channels: each pixel's channels are cut into `groups`, and each
+// group has a matrix of its own.
 //
 //     dst[p, g O + o] = sum over i of src[p, g I + i] * weights[g, i, o]   (+ bias + added, then relu)
 //
-// Products are summed in f32 in the order of i, from the bias on; then `added` is added. So bits do not
-// depend on pixels per call or threads. AVX2 and AVX-512 fuse products and sums and agree where O is
-// whole vectors of both.
+// Products are summed in f32 in the order of i, from the bias on; then `added` is added. So bits do
+// not depend on pixels per call or threads. AVX2 and AVX-512 fuse products and sums and agree where
+// O is whole vectors of both.
 #ifndef ZN_KERNEL_GROUPED_PRODUCT_H
 #define ZN_KERNEL_GROUPED_PRODUCT_H
 

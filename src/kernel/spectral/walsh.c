@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification, one line and one channel at a time, and the table of the version in vectors. See walsh.h.
+// The specification, one line and one channel at a time, and the table of the version in vectors.
+// See walsh.h.
 #include "src/kernel/spectral/walsh.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fast Walsh-Hadamard transforms, unnormalised: H x, H[k][i] = -1 to the number of bits that k and i
-// share. Lengths are powers of two, values f32 or bf16 in memory and f32 in between.
+// Fast Walsh-Hadamard transforms, unnormalised: H x, H[k][i] = -1 to the number of bits that k and
+// i share. Lengths are powers of two, values f32 or bf16 in memory and f32 in between.
 //
 // Order of sums. A transform is a stage of sums and differences for each bit of the position, from
 // the lowest to the highest; what goes back after a gate takes them from the highest to the lowest.
@@ -63,8 +63,8 @@ typedef void zn_walsh_lines_fn(const zn_walsh_lines *lines, const void *src, voi
 typedef void zn_walsh_products_fn(const zn_walsh_lines *lines, const void *src, const void *other,
                                   float *sums, size_t sums_step, float *scratch);
 
-// dst = scale . (H src) for `count` vectors of `length`, one after the other. dst may be src. scratch:
-// `length` floats.
+// dst = scale . (H src) for `count` vectors of `length`, one after the other. dst may be src.
+// scratch: `length` floats.
 typedef void zn_walsh_vectors_fn(zn_type src_type, zn_type dst_type, const void *src, void *dst,
                                  size_t length, size_t count, float scale, float *scratch);
 
@@ -94,8 +94,8 @@ typedef void zn_walsh_tile_fn(const zn_walsh_tiling *tile, const zn_walsh_pixels
 // dst = H (gate . (H dy)) where |gate . (H x)| > threshold; there is a threshold.
 typedef void zn_walsh_tile_gradient_fn(const zn_walsh_tiling *tile, const zn_walsh_pixels *dy,
                                        const zn_walsh_pixels *x, const zn_walsh_pixels *dst);
-// of_gate += (H x) . (H dy), of_threshold -= sign(gate . (H x)) . (H dy), both where it is above the
-// threshold; either may be NULL. Those of pruned frequencies are left alone.
+// of_gate += (H x) . (H dy), of_threshold -= sign(gate . (H x)) . (H dy), both where it is above
+// the threshold; either may be NULL. Those of pruned frequencies are left alone.
 typedef void zn_walsh_tile_sums_fn(const zn_walsh_tiling *tile, const zn_walsh_pixels *dy,
                                    const zn_walsh_pixels *x, float *of_gate, float *of_threshold);
 
@@ -112,8 +112,8 @@ typedef struct zn_walsh {
 extern const zn_walsh zn_walsh_reference; // the baseline's
 ZN_VERSIONS(extern const zn_walsh, zn_walsh);
 
-// Floats of scratch. Lines are taken in groups, as many as keep their scratch (128 KB) in the second-level
-// cache beside gates, the map and what is fetched of the next.
+// Floats of scratch. Lines are taken in groups, as many as keep their scratch (128 KB) in the
+// second-level cache beside gates, the map and what is fetched of the next.
 enum { ZN_WALSH_GROUP = 64, ZN_WALSH_CACHED = 1 << 15 };
 static inline size_t zn_walsh_group(size_t length)
 {

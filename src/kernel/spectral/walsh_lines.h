@@ -1,30 +1,30 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines side by side in vectors: the vector version of walsh.c, written in the names of x86/vector_*.h,
-// which the including file has included. walsh_tile_body.h has tiles.
+// Lines side by side in vectors: the vector version of walsh.c, written in the names of
+// x86/vector_*.h, which the including file has included. walsh_tile_body.h has tiles.
 //
 // A transform is cut into passes of up to PASS_BITS stages, each in registers: 2^bits vectors are
-// loaded, summed and stored. The first pass reads the map, the last one writes it. A gate stands in the
-// middle of the pass of the highest bits, which then goes straight on with the stages back:
+// loaded, summed and stored. The first pass reads the map, the last one writes it. A gate stands in
+// the middle of the pass of the highest bits, which then goes straight on with the stages back:
 //
 //     map -> [bits 0 1 2] -> [3 4 5] -> [6 7 8, gate, 8 7 6] -> [5 4 3] -> [2 1 0] -> map
 //     \__ block by block in the first-level cache _/        \__ block by block ___________/
 //
-// A group of lines is too large for the first-level cache (64 lines of 512 are 128 KB), so passes of
-// low bits are made one after the other on blocks of neighbouring positions, and only those of high bits
-// go over all of it. Everything is read in the order in which it lies, whole positions at a time: a strip
-// of 16 lines would stay in that cache, but the map's cache lines, four apart, come in at a third of the
-// speed. Between passes values stay where the result is to be, or in the scratch if that has another
-// type or is spread too far.
+// A group of lines is too large for the first-level cache (64 lines of 512 are 128 KB), so passes
+// of low bits are made one after the other on blocks of neighbouring positions, and only those of
+// high bits go over all of it. Everything is read in the order in which it lies, whole positions at
+// a time: a strip of 16 lines would stay in that cache, but the map's cache lines, four apart, come
+// in at a third of the speed. Between passes values stay where the result is to be, or in the
+// scratch if that has another type or is spread too far.
 #include "src/kernel/spectral/walsh.h"
 #include "src/kernel/unroll.h"
 #include "src/kernel/vector.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-// Passes of four bits would fit the registers of AVX-512, but 16 cache lines a multiple of 4 KB apart do
-// not fit the 12 ways of a cache's set.
+// Passes of four bits would fit the registers of AVX-512, but 16 cache lines a multiple of 4 KB
+// apart do not fit the 12 ways of a cache's set.
 enum {
     MOST_BITS = LANES == 16 ? 4 : 3,
     PASS_BITS = ZN_WALSH_TOP_BITS,
@@ -61,8 +61,8 @@ ALWAYS void stages_down(vec *v, const int n)
     if (n > 1) pairs(v, n, 1);
 }
 
-// Stages over the lanes of a vector, as far as `length` goes: the sum of the lanes that changed places
-// and what was there, with a minus in the upper lane of each pair.
+// Stages over the lanes of a vector, as far as `length` goes: the sum of the lanes that changed
+// places and what was there, with a minus in the upper lane of each pair.
 ALWAYS vec stages_in_lanes(vec v, const size_t length)
 {
     static const float minus[4][16] = {{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1},
@@ -96,8 +96,8 @@ ALWAYS void store_map(const zn_type type, void *dst, size_t at, vec value)
         vec_store_bf16((uint16_t *)dst + at, value);
 }
 
-// The first `lanes` (up to LANES) elements, of either type: for borders and what is left at the end. Not
-// inlined: it stands in unrolled loops.
+// The first `lanes` (up to LANES) elements, of either type: for borders and what is left at the
+// end. Not inlined: it stands in unrolled loops.
 __attribute__((noinline)) static vec load_part(zn_type type, const void *src, size_t at,
                                                int64_t lanes)
 {
@@ -121,8 +121,8 @@ __attribute__((noinline)) static void store_part(zn_type type, void *dst, size_t
 
 // --- passes --------------------------------------------------------------------------------------
 
-// The cache lines of the next call's src, some positions of it with the butterflies of each position:
-// memory is read while sums are made.
+// The cache lines of the next call's src, some positions of it with the butterflies of each
+// position: memory is read while sums are made.
 typedef struct walsh_ahead {
     const char *at;
     size_t step, bytes; // from one position to the next, and of each
@@ -138,8 +138,8 @@ ALWAYS void fetch_ahead(walsh_ahead *a)
     }
 }
 
-// A group of lines on its way. Passes copy it: what they store could be a part of it, for all that the
-// compiler knows.
+// A group of lines on its way. Passes copy it: what they store could be a part of it, for all that
+// the compiler knows.
 typedef struct walsh_group {
     zn_walsh_lines lines;
     size_t length;  // without pruned bits
@@ -157,8 +157,8 @@ typedef struct walsh_pass {
 
 typedef struct walsh_plan {
     walsh_pass passes[MOST_PASSES];
-    // Those before `first` are made on the way from the map to values and back, those before `blocked`
-    // on blocks of so many positions.
+    // Those before `first` are made on the way from the map to values and back, those before
+    // `blocked` on blocks of so many positions.
     int first, blocked, last;
     size_t block;
 } walsh_plan;
@@ -707,8 +707,8 @@ ALWAYS void vectors_typed(const zn_type from_type, const zn_type to_type, const 
     }
 }
 
-// A long one: the lanes and the lowest bits of the vectors' numbers first, to the scratch; the rest as a
-// line of vectors.
+// A long one: the lanes and the lowest bits of the vectors' numbers first, to the scratch; the rest
+// as a line of vectors.
 ALWAYS void take_vectors(const zn_type type, const int n, const void *src, size_t length,
                          float *dst)
 {

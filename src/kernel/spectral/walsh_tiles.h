@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiles: the vector version of walsh.c, after walsh_body.h. A vector is LANES channels of a pixel. Rows
-// of a tile are transformed on their way from the map to the scratch, its columns there, with the gate
-// in the middle, and rows again on their way back. With pruned bits a tile has m = size >> pruned
-// frequencies along each side: rows come in as m sums, columns are m sums of those, and what goes back
-// is copied to the pixels that share it.
+// Tiles: the vector version of walsh.c, after walsh_body.h. A vector is LANES channels of a pixel.
+// Rows of a tile are transformed on their way from the map to the scratch, its columns there, with
+// the gate in the middle, and rows again on their way back. With pruned bits a tile has m = size >>
+// pruned frequencies along each side: rows come in as m sums, columns are m sums of those, and what
+// goes back is copied to the pixels that share it.
 
 typedef struct walsh_block {
     const zn_walsh_tiling *tile;
@@ -50,8 +50,8 @@ static vec add_tree(vec *values, int n)
 
 // --- rows ----------------------------------------------------------------------------------------
 
-// m values of each row, from pixels or (halved: one bit is pruned) from the sums of two. The pixels of
-// the next tile to the right are fetched meanwhile.
+// m values of each row, from pixels or (halved: one bit is pruned) from the sums of two. The pixels
+// of the next tile to the right are fetched meanwhile.
 ALWAYS void take_rows(const zn_type type, const bool halved, const int m, const zn_walsh_pixels *p,
                       const walsh_block *b, float *dst)
 {

@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernel/attention/attention.h in AMX tiles, for bf16. Both products are of 32 rows with a panel of 32 columns, as in
-// linear_amx.c, so that each tile loaded is used twice:
+// kernel/attention/attention.h in AMX tiles, for bf16. Both products are of 32 rows with a panel of
+// 32 columns, as in linear_amx.c, so that each tile loaded is used twice:
 //
 //                  columns 0..15    columns 16..31         panel: tiles 6, 7
 //     rows a          tile 0            tile 1             rows:  tiles 4, 5
 //     rows b          tile 2            tile 3
 //
-// Rows of the first product are queries in bf16 (state->rounded), of the second the p of a block of keys, which
-// are written over the scores, each row into its own first half. What a block adds to the sums goes through
-// a buffer, so that no row beyond the last query is touched there; the scores have room for it. A row of a
-// tile depends on no other row: rows that are computed and not wanted are dropped.
+// Rows of the first product are queries in bf16 (state->rounded), of the second the p of a block of
+// keys, which are written over the scores, each row into its own first half. What a block adds to
+// the sums goes through a buffer, so that no row beyond the last query is touched there; the scores
+// have room for it. A row of a tile depends on no other row: rows that are computed and not wanted
+// are dropped.
 #if !(defined(__AMX_TILE__) || defined(__AMXTILE__)) || !defined(__AVX512BF16__)
 #error "this file needs AVX-512, -mavx512bf16, -mamx-tile and -mamx-bf16"
 #endif

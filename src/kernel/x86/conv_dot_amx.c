@@ -15,16 +15,17 @@
 // the rows of the call pass by, 512 columns of them: those are read again for the next 32 channels,
 // and should still be in the second-level cache then. Pixels a and b lie above each other, so that
 // three of the four rows they read are common to both. The sums of a block go through memory; what
-// follows the sum (bias, residual, relu, rounding) is done in portions between the steps of the next
-// block, where the vector units idle.
+// follows the sum (bias, residual, relu, rounding) is done in portions between the steps of the
+// next block, where the vector units idle.
 //
-// With many channels the weights of 32 outputs are more than the first-level cache holds (295 KB for
-// 3x3x512). Their sums are then made in parts of 18 steps, in the same order: 36 KB of weights stay there
-// while 64 columns of the rows pass by, and the sums of those wait in the second-level cache. Without
-// that, weights and pixels come from there both, at 64 bytes for every cycle that tiles multiply.
+// With many channels the weights of 32 outputs are more than the first-level cache holds (295 KB
+// for 3x3x512). Their sums are then made in parts of 18 steps, in the same order: 36 KB of weights
+// stay there while 64 columns of the rows pass by, and the sums of those wait in the second-level
+// cache. Without that, weights and pixels come from there both, at 64 bytes for every cycle that
+// tiles multiply.
 //
-// At the ends of a row, where a tile would read beyond it, the pixels are copied beside zeros first:
-// once, before the first channels.
+// At the ends of a row, where a tile would read beyond it, the pixels are copied beside zeros
+// first: once, before the first channels.
 //
 // Nothing is copied as a struct between blocks: a wide load after narrow stores waits until they
 // have left the pipeline, and with them every tile product before (that cost 8 % of a decode).

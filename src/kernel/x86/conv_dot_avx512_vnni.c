@@ -52,8 +52,8 @@ static inline void finish(const job *j, __m512i sum, int64_t pixel, int64_t chan
     store_some(a->dst_type, v, dst, room);
 }
 
-// All products of one tile with `blocks` blocks of channels from `channel` on; blocks and `moved` (up
-// by 128) are constants where this is inlined.
+// All products of one tile with `blocks` blocks of channels from `channel` on; blocks and `moved`
+// (up by 128) are constants where this is inlined.
 static inline __attribute__((always_inline)) void sum_tile(const job *j, const tile *t,
                                                            int64_t channel, int blocks, bool moved)
 {

@@ -20,7 +20,8 @@ typedef struct tile {
 } tile;
 
 // Tiles that would read beyond the ends of a row read a copy, with zeros beside it. The copies are
-// made when all tiles of some rows are placed for the first time, and found again in the same order.
+// made when all tiles of some rows are placed for the first time, and found again in the same
+// order.
 typedef struct placing {
     const zn_conv_dot_args *a;
     int64_t pixel_bytes, pixels, span; // pixels of a tile; those that it reads of a row
@@ -68,8 +69,9 @@ static inline void stage_rows(const placing *p, int64_t row, int64_t left, int64
     }
 }
 
-// The tiles at x of `count` rows from `row` on. At the end of a row they begin earlier, so that they
-// are whole: the pixels they share with the ones before are computed twice, with the same bits.
+// The tiles at x of `count` rows from `row` on. At the end of a row they begin earlier, so that
+// they are whole: the pixels they share with the ones before are computed twice, with the same
+// bits.
 static inline void place_tiles(placing *p, tile *t, int64_t row, int64_t x, int count)
 {
     const zn_conv_dot_args *a = p->a;

@@ -8,11 +8,11 @@
 //     sums[i][o] += src[i][pixel] * dy[pixel shifted by the tap][o]
 //
 // A tile instruction adds up 32 pixels for 16 x 16 channels. It wants 16 rows of 32 pixels of src,
-// so src is transposed; and 16 rows of dy, each two pixels of 16 channels side by side, so pixels of
-// dy are paired. It is dy that is shifted by kx: by an even number of pixels that is just another
-// address, and for odd numbers there is a second copy with the other pixels paired. (Shifting the
-// transposed src needs no copy, but tiles that do not begin on cache lines took 1.6 times as long.)
-// Two tiles of each are worked on together, so that a tile loaded is used twice:
+// so src is transposed; and 16 rows of dy, each two pixels of 16 channels side by side, so pixels
+// of dy are paired. It is dy that is shifted by kx: by an even number of pixels that is just
+// another address, and for odd numbers there is a second copy with the other pixels paired.
+// (Shifting the transposed src needs no copy, but tiles that do not begin on cache lines took 1.6
+// times as long.) Two tiles of each are worked on together, so that a tile loaded is used twice:
 //
 //                outputs 0..15   outputs 16..31           dy:  tiles 6, 7
 //     inputs a       tile 0          tile 1               src: tiles 4, 5
@@ -22,16 +22,16 @@
 // 32 inputs x 32 outputs, strips of 384 pixels of it, which fit into the first-level cache, go
 // through all taps. Between taps the sums go through memory: 8 KB for 48 products of tiles.
 //
-// Few channels would leave most of a tile empty. Where it pays, the columns of the kernel are folded
-// into them:
+// Few channels would leave most of a tile empty. Where it pays, the columns of the kernel are
+// folded into them:
 //   of src     "pixel" x is the run of (column, channel) that output x reads, as it lies in memory;
 //   of dy      "pixel" x is the run of (column backwards, channel) of the outputs that read x.
 //
 // With a stride, columns of src are kept apart by their remainder (phase), each as a plane of its
 // own.
 //
-// Threads share the squares of 32 inputs x 32 outputs, and each prepares the channels that its squares
-// need.
+// Threads share the squares of 32 inputs x 32 outputs, and each prepares the channels that its
+// squares need.
 //
 // The order of output channels in tiles of dy is that of the unpack instructions that make pairs;
 // channel_at has it.
@@ -82,7 +82,8 @@ static __mmask32 low_bits(int64_t count)
     return (__mmask32)(count <= 0 ? 0 : count >= 32 ? ~0ull : (1ull << count) - 1);
 }
 
-// The first pixels, beside zeros. Elements that a mask leaves out are not touched, wherever they are.
+// The first pixels, beside zeros. Elements that a mask leaves out are not touched, wherever they
+// are.
 static void stage(const piece *from, int64_t pixels, int64_t channels, uint16_t *dst)
 {
     for (int64_t p = 0; p < pixels; p++, dst += channels) {
@@ -96,7 +97,8 @@ static void stage(const piece *from, int64_t pixels, int64_t channels, uint16_t 
     }
 }
 
-// 32 pixels as `channels` elements each that may all be read; *pixel: elements from one to the next.
+// 32 pixels as `channels` elements each that may all be read; *pixel: elements from one to the
+// next.
 static const uint16_t *whole_pixels(const job *j, const piece *from, int64_t channels,
                                     int64_t *pixel)
 {
@@ -472,7 +474,8 @@ static void write_block(const float *const *rows, float *const *to, __mmask16 we
     }
 }
 
-// The weights of one pair of tiles: for each output the taps of 16 inputs, which lie together in dw.
+// The weights of one pair of tiles: for each output the taps of 16 inputs, which lie together in
+// dw.
 static void write_tile(const job *j, int64_t in, int64_t out)
 {
     const zn_conv_weight_gradient_args *a = j->a;

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// linear in AMX tiles. Two tiles of 16 tokens times two of 16 outputs, as in conv_dot_amx.c, so that each
-// tile loaded is used twice:
+// linear in AMX tiles. Two tiles of 16 tokens times two of 16 outputs, as in conv_dot_amx.c, so
+// that each tile loaded is used twice:
 //
 //                 outputs 0..15    outputs 16..31         weights: tiles 6, 7
 //     tokens a        tile 0           tile 1             tokens:  tiles 4, 5
 //     tokens b        tile 2           tile 3
 //
-// A step is 64 bytes of k. A run is 12 of them, so that 32 tokens (24 KB) and a panel (24 KB) fit the
-// first-level cache of 48 KB together: tokens are then read from it for every panel, and only weights
-// come from the second-level cache, 2 KB in the 64 cycles of four products.
+// A step is 64 bytes of k. A run is 12 of them, so that 32 tokens (24 KB) and a panel (24 KB) fit
+// the first-level cache of 48 KB together: tokens are then read from it for every panel, and only
+// weights come from the second-level cache, 2 KB in the 64 cycles of four products.
 #if !(defined(__AMX_TILE__) || defined(__AMXTILE__))
 #error "this file needs -mamx-tile -mamx-bf16 -mamx-int8"
 #endif

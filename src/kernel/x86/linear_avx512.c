@@ -50,7 +50,8 @@ static inline __m512i twice(const int16_t *numbers)
     return _mm512_or_si512(words, _mm512_slli_epi32(words, 16));
 }
 
-// Sixteen outputs by 4 of k: bytes q in the upper halves of words, first those of odd k, then of even k.
+// Sixteen outputs by 4 of k: bytes q in the upper halves of words, first those of odd k, then of
+// even k.
 static inline void store_fours(__m512i u, __m512i levels, four_factors f, int8_t *dst)
 {
     const __m512i v = _mm512_shuffle_epi8(levels, u);

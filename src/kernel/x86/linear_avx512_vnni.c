@@ -3,9 +3,10 @@
 //
 // linear of 8-bit tokens and weights by VNNI on vectors.
 //
-// Twelve tokens times 32 outputs are 24 sums in registers, which four bytes of each token, in all lanes,
-// and two vectors of weights feed: 14 loads for 24 products of 64 pairs. The instruction takes
-// tokens without a sign: they are placed moved up by 128, and zn_linear_end takes away what that adds.
+// Twelve tokens times 32 outputs are 24 sums in registers, which four bytes of each token, in all
+// lanes, and two vectors of weights feed: 14 loads for 24 products of 64 pairs. The instruction
+// takes tokens without a sign: they are placed moved up by 128, and zn_linear_end takes away what
+// that adds.
 #if !defined(__AVX512VNNI__) || !defined(__AVX512BW__) || !defined(__AVX512VL__)
 #error "this file needs AVX-512 and -mavx512vnni"
 #endif

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The versions of resample.h. Along a row with the sums of a step's bytes in one register or two; down by loops of fixed
-// lengths, of which a compiler makes vectors. Compiled once for AVX2 and once for AVX-512 (vector.h).
+// The versions of resample.h. Along a row with the sums of a step's bytes in one register or two;
+// down by loops of fixed lengths, of which a compiler makes vectors. Compiled once for AVX2 and
+// once for AVX-512 (vector.h).
 #include "src/kernel/pointwise/resample.h"
 #include "src/kernel/vector.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight f32 lanes in AVX2, under the names that kernels are written in (vector.h). vector_avx512.h has the
-// same names: a kernel is compiled once with each. Everything is static, so
-// that nothing built with these flags can be linked into code for older CPUs.
+// Eight f32 lanes in AVX2, under the names that kernels are written in (vector.h). vector_avx512.h
+// has the same names: a kernel is compiled once with each. Everything is static, so that nothing
+// built with these flags can be linked into code for older CPUs.
 //
 // Loading gives the stored value as f32, unscaled. Storing rounds to nearest even (the current
 // rounding mode is taken to be the default one); integers saturate and NaN becomes 0.
@@ -62,8 +62,8 @@ static inline vec vec_fmadd(vec a, vec b, vec c) // a * b + c, rounded once
     return _mm256_fmadd_ps(a, b, c);
 }
 
-// sum + a * b, rounded once, in the register of the sum: gcc 12 would choose another for the result, and
-// copy or store sums to make room where nearly all registers hold one.
+// sum + a * b, rounded once, in the register of the sum: gcc 12 would choose another for the
+// result, and copy or store sums to make room where nearly all registers hold one.
 static inline vec vec_add_product(vec sum, vec a, vec b)
 {
     __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
@@ -80,7 +80,8 @@ static inline vec vec_min(vec a, vec b) // likewise
     return _mm256_min_ps(a, b);
 }
 
-// a * 2^n, rounded once; n holds whole numbers from -252 to 252. In two factors, which reach denormals.
+// a * 2^n, rounded once; n holds whole numbers from -252 to 252. In two factors, which reach
+// denormals.
 static inline vec vec_times_power2(vec a, vec n)
 {
     const __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
@@ -90,8 +91,8 @@ static inline vec vec_times_power2(vec a, vec n)
     return _mm256_mul_ps(_mm256_mul_ps(a, _mm256_castsi256_ps(first)), _mm256_castsi256_ps(second));
 }
 
-// 2^t = 2^n 2^fraction: gives an n for vec_times_power2, and a fraction from 0 to 1. A 2^n that f32 does
-// not hold may be that of n = -150 or 150; NaN stays in the fraction.
+// 2^t = 2^n 2^fraction: gives an n for vec_times_power2, and a fraction from 0 to 1. A 2^n that f32
+// does not hold may be that of n = -150 or 150; NaN stays in the fraction.
 static inline vec vec_power2_parts(vec t, vec *fraction)
 {
     t = _mm256_min_ps(_mm256_set1_ps(150.0f), _mm256_max_ps(_mm256_set1_ps(-150.0f), t));
@@ -120,7 +121,8 @@ static inline vec vec_copy_sign(vec a, vec sign) // a is not negative
     return _mm256_or_ps(a, _mm256_and_ps(_mm256_set1_ps(-0.0f), sign));
 }
 
-// Lanes change places with those 1, 2, 4 (and with sixteen lanes, 8) further: bit by bit of their number.
+// Lanes change places with those 1, 2, 4 (and with sixteen lanes, 8) further: bit by bit of their
+// number.
 static inline vec vec_swap1(vec a)
 {
     return _mm256_permute_ps(a, 0xb1);

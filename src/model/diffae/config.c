@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lists of small numbers are written in layouts as one number, a digit for each: "mults=112244". Levels with
-// attention are so too, counted from 1: "attention=5".
+// Lists of small numbers are written in layouts as one number, a digit for each: "mults=112244".
+// Levels with attention are so too, counted from 1: "attention=5".
 #include "src/model/diffae/config.h"
 
 #include "src/base/text.h"
@@ -273,7 +273,8 @@ static zenith_status take_timesteps(const zn_json *config, int *out, zn_error *e
     return ZENITH_OK;
 }
 
-// The best guess of the picture weighs the draft by the noise, and the noisy map by the draft's error.
+// The best guess of the picture weighs the draft by the noise, and the noisy map by the draft's
+// error.
 zn_diffae_guess zn_diffae_guess_of(const zn_diffae_schedule *is, double kept, double added)
 {
     const double error = is->draft_deviation * kept, all = error * error + added * added;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diffusion autoencoders (Preechakul et al., CVPR 2022): a semantic encoder from a picture to a code, a U-Net
-// that takes noise away for that code, a diffusion prior of codes, and a linear classifier of attributes.
+// Diffusion autoencoders (Preechakul et al., CVPR 2022): a semantic encoder from a picture to a
+// code, a U-Net that takes noise away for that code, a diffusion prior of codes, and a linear
+// classifier of attributes.
 //
-//     levels:   a convolution; then in each level residual blocks, with attention where the map has the right
-//               height, and a halving block between levels
+//     levels:   a convolution; then in each level residual blocks, with attention where the map has
+//               the right height, and a halving block between levels
 //     encoder:  levels; block, attention, block; norm, silu, mean over all pixels, 1x1 convolution
 //     U-Net:    levels; block, attention, block; levels back, each block on [x, what the way down made there];
 //               norm, silu, convolution
@@ -19,17 +20,19 @@
 // Traps
 //   - The encoder's blocks have no condition, and then no second half: one convolution only.
 //   - The code gives a scale and no shift, after the timestep's scale and shift.
-//   - Up and down blocks resample the branch after its norm and silu, before its convolution, and the skip too;
-//     down is a mean of 2x2 pixels.
-//   - Each level has one block more on the way up. What the way up takes last, the way down made first.
-//   - Attention depends on the height of a map of a picture of the trained size; of another size the same
-//     levels have it.
+//   - Up and down blocks resample the branch after its norm and silu, before its convolution, and
+//     the skip too; down is a mean of 2x2 pixels.
+//   - Each level has one block more on the way up. What the way up takes last, the way down made
+//     first.
+//   - Attention depends on the height of a map of a picture of the trained size; of another size
+//     the same levels have it.
 //   - The prior's first layer sees the code once, all others beside the layer before.
 //   - Checkpoints have the prior's scales twice: cond_layers.1 and linear_emb are one matrix.
 //
-// The second norm of a block and all that scales it is one norm whose gain and offset depend on the timestep and
-// the code: g (1 + s_t) (1 + s_z) and (b (1 + s_t) + b_t) (1 + s_z). The part "modulation" makes those for all
-// timesteps at once, so a step reads each map no more often than a network without conditions.
+// The second norm of a block and all that scales it is one norm whose gain and offset depend on the
+// timestep and the code: g (1 + s_t) (1 + s_z) and (b (1 + s_t) + b_t) (1 + s_z). The part
+// "modulation" makes those for all timesteps at once, so a step reads each map no more often than a
+// network without conditions.
 #include "src/model/diffae/diffae.h"
 
 #include "src/base/random.h"
@@ -307,7 +310,8 @@ static void prior_modulation_ports(const zn_variant *variant, const char *said,
         zn_port_sequence("modulation", sizes->tokens, prior_modulation_of(&is)));
 }
 
-// Sizes: how many codes, as tokens. The modulation is that of one timestep, or of one for each code.
+// Sizes: how many codes, as tokens. The modulation is that of one timestep, or of one for each
+// code.
 static void prior_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                         zn_ports *out)
 {
@@ -414,7 +418,8 @@ static zn_node *components(const zn_scope *scope, const zn_diffae_shape *is)
                               ZN_SHAPE(is->code, zn_diffae_linear_values(is)));
 }
 
-// How a map becomes one row of numbers and back: pieces first, whose places are channels then, and the rest after.
+// How a map becomes one row of numbers and back: pieces first, whose places are channels then, and
+// the rest after.
 static void split(const zn_diffae_shape *is, zn_pixel_shuffle_attributes *inner,
                   zn_pixel_shuffle_attributes *outer)
 {

@@ -163,8 +163,9 @@ void zn_diffae_recollect_build(const zn_scope *scope, const zn_variant *variant,
 
 // --- between them -------------------------------------------------------------------------------
 
-// Components have pieces first, row by row, then the pixels inside a piece, then channels; cells are squares of pieces, or, on maps
-// with fewer than ZN_DIFFAE_CELLS_ROW pixels a side, not all there.
+// Components have pieces first, row by row, then the pixels inside a piece, then channels; cells
+// are squares of pieces, or, on maps with fewer than ZN_DIFFAE_CELLS_ROW pixels a side, not all
+// there.
 static int cell_of(const zn_diffae_shape *is, int64_t value)
 {
     const int64_t pieces = is->linear > ZN_DIFFAE_PIECE ? ZN_DIFFAE_PIECE : is->linear;

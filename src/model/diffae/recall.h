@@ -1,17 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What draws linear codes without a network that was trained: known pictures, as their codes (config.json: "recall", how many).
+// What draws linear codes without a network that was trained: known pictures, as their codes
+// (config.json: "recall", how many).
 //
-// A map is divided into cells. "Views" are the first numbers of each cell, in the directions in which it varies most; "tells" says of
-// each cell how much which views of which other cells tell of it: eyes tell of eyes, and the colour of any skin of that of all
-// skin. Of a noisy map, each cell is the mean of that cell of all known pictures, weighted by how well they agree with the noisy map
-// in the views that tell of it: the best guess there is, if pictures were put together of parts of known ones. A walk by
-// these guesses from noise to no noise (diffusion/ddim.h) so puts parts together that agree, and draws pictures that were
-// never seen. tools/models/diffae_recall.py chooses the known pictures and measures what tells of what.
+// A map is divided into cells. "Views" are the first numbers of each cell, in the directions in
+// which it varies most; "tells" says of each cell how much which views of which other cells tell of
+// it: eyes tell of eyes, and the colour of any skin of that of all skin. Of a noisy map, each cell
+// is the mean of that cell of all known pictures, weighted by how well they agree with the noisy
+// map in the views that tell of it: the best guess there is, if pictures were put together of parts
+// of known ones. A walk by these guesses from noise to no noise (diffusion/ddim.h) so puts parts
+// together that agree, and draws pictures that were never seen. tools/models/diffae_recall.py
+// chooses the known pictures and measures what tells of what.
 //
-// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map. Five parts, of which tells and
-// norms are only there to be checked and written: zn_diffae_tells and zn_diffae_norms read them.
+// Codes are times their deviations here ("spread"), so that noise is alike everywhere on the map.
+// Five parts, of which tells and norms are only there to be checked and written: zn_diffae_tells
+// and zn_diffae_norms read them.
 //
 //     views       a spread code -> the views of its map, V x, 16 a cell
 //     tells       [views, views], for the rows of a unit matrix. Rows 16 i .. 16 i + 15 are those of cell i, in which columns 16 j ..
@@ -22,8 +26,9 @@
 //                 the norm, that is how well they agree.
 //     recollect   weights [cells, known] -> the means of the known pictures by them [cells, code], as spread codes
 //
-// Between the first and the fourth, zn_diffae_tell takes what tells of a cell; then zn_diffae_weigh makes weights of
-// agreement; at last zn_diffae_in_cell takes the cell itself of its mean. Everything is f32: norms and products nearly cancel.
+// Between the first and the fourth, zn_diffae_tell takes what tells of a cell; then zn_diffae_weigh
+// makes weights of agreement; at last zn_diffae_in_cell takes the cell itself of its mean.
+// Everything is f32: norms and products nearly cancel.
 #ifndef ZN_MODEL_DIFFAE_RECALL_H
 #define ZN_MODEL_DIFFAE_RECALL_H
 
@@ -69,7 +74,8 @@ void zn_diffae_in_cell(const zn_diffae_cells *cells, int cell, const float *spre
 
 // What tells of a cell in the views [views], in their order.
 void zn_diffae_tell(const float *tells, int cell, const float *views, float *told);
-// Products with `count` known pictures become their weights: exp(sharpness * (product - norm)), that sum to 1.
+// Products with `count` known pictures become their weights: exp(sharpness * (product - norm)),
+// that sum to 1.
 void zn_diffae_weigh(double sharpness, const float *norms, float *products, size_t count);
 
 #endif

@@ -1,22 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Qwen3 (transformers' Qwen3Model), as the text encoder of diffusion models: numbers of tokens go in, the
-// hidden state after the last layer but one comes out.
+// Qwen3 (transformers' Qwen3Model), as the text encoder of diffusion models: numbers of tokens go
+// in, the hidden state after the last layer but one comes out.
 //
 //     x      = embed_tokens(ids)
 //     x      = x + o_proj(attention(q, k, v)), of input_layernorm(x): q and k normed by head and turned
 //     x      = x + down_proj(silu(gate_proj(h)) * up_proj(h)), h = post_attention_layernorm(x)
 //
 // Traps
-//   - Z-Image takes hidden_states[-2]: the last layer, the final norm and the head are never computed
-//     (skip=1, the usual). With skip=0 all layers and the final norm are.
+//   - Z-Image takes hidden_states[-2]: the last layer, the final norm and the head are never
+//     computed (skip=1, the usual). With skip=0 all layers and the final norm are.
 //   - Queries are wider than the hidden state: heads * head_dim is 4096 beside 2560.
 //   - Several heads of queries share one of keys and values.
 //   - Pairs of rope are the halves of a head, (i, i + width / 2), and its frequencies are f32.
-//   - Prompts are not padded: what follows a token does not change it, so rows are those of a padded run.
-//   - Three outer names: none (Qwen3Model alone), "model." (published files), and that of whole checkpoints;
-//     and GGUF's names, whose queries and keys are in the same order as here.
+//   - Prompts are not padded: what follows a token does not change it, so rows are those of a
+//     padded run.
+//   - Three outer names: none (Qwen3Model alone), "model." (published files), and that of whole
+//     checkpoints; and GGUF's names, whose queries and keys are in the same order as here.
 #include "src/model/text_to_image/qwen3.h"
 
 #include "src/base/text.h"

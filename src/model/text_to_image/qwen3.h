@@ -15,7 +15,8 @@ int64_t zn_qwen3_vocabulary(const zn_model *model);
 // The angles of the first `tokens` tokens, into dst.
 void zn_qwen3_angles(const zn_model *model, int64_t tokens, float *dst);
 
-// The same of a network without weights: its layout (zn_scope) by config.json, and the angles by its layout.
+// The same of a network without weights: its layout (zn_scope) by config.json, and the angles by
+// its layout.
 void zn_qwen3_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE]);
 void zn_qwen3_layout_angles(const char *layout, int64_t tokens, float *dst);
 

@@ -3,27 +3,30 @@
 //
 // Z-Image's diffusion transformer (diffusers' ZImageTransformer2DModel, Tongyi-MAI/Z-Image).
 //
-//     context:     RMS norm and linear of the caption's features, padded, then refiners without modulation
+//     context:     RMS norm and linear of the caption's features, padded, then refiners without
+//                  modulation
 //     modulation:  c = linear(silu(linear(features(1000 t)))); for each layer linear(c) = scale, gate, scale,
 //                  gate, the gates through tanh; for the last one linear(silu(c)), a scale
-//     denoiser:    squares of pixels, linear, padded, refiners; then the context's tokens behind the image's,
-//                  layers; norm, scale, linear, squares back to pixels
+//     denoiser:    squares of pixels, linear, padded, refiners; then the context's tokens behind
+//                  the image's, layers; norm, scale, linear, squares back to pixels
 //     layer:       x = x + gate1 * norm2(attention(norm1(x) * (1 + scale1)))
 //                  x = x + gate2 * norm4(w2(silu(w1(h)) * w3(h))), h = norm3(x) * (1 + scale2)
 //
 // Traps
-//   - The timestep is 1 - sigma: 0 is noise, 1 is the picture. Its features are cosines and then sines.
+//   - The timestep is 1 - sigma: 0 is noise, 1 is the picture. Its features are cosines and then
+//     sines.
 //   - No silu before a layer's modulation, one before the last norm's; no shifts anywhere.
 //   - A square's channels are whole pixels: (row, column, channel), the channel fastest.
-//   - Both sequences are padded to multiples of 32 by learned tokens, which take part in attention. Padding
-//     of the image is at position (0, 0, 0); that of the caption continues its positions.
-//   - Positions: the caption's token i is at (1 + i, 0, 0), a pixel's at (1 + padded caption, row, column).
-//     Each axis has its own channels of a head, and frequencies by their number. Pairs are neighbours.
+//   - Both sequences are padded to multiples of 32 by learned tokens, which take part in attention.
+//     Padding of the image is at position (0, 0, 0); that of the caption continues its positions.
+//   - Positions: the caption's token i is at (1 + i, 0, 0), a pixel's at (1 + padded caption, row,
+//     column). Each axis has its own channels of a head, and frequencies by their number. Pairs are
+//     neighbours.
 //   - Heads are normed with 1e-5, whatever norm_eps is; the last norm is with 1e-6 and has no gain.
-//   - Of the last layer only the image's tokens are used, and what others need for themselves is not
-//     computed: their queries, their sums, their forward layer.
-//   - Items of a batch do not see each other. When pictures are made each is a run of its own; training has several beside
-//     each other (zn_sizes.items).
+//   - Of the last layer only the image's tokens are used, and what others need for themselves is
+//     not computed: their queries, their sums, their forward layer.
+//   - Items of a batch do not see each other. When pictures are made each is a run of its own;
+//     training has several beside each other (zn_sizes.items).
 #include "src/model/text_to_image/zimage.h"
 
 #include "src/base/text.h"
@@ -179,8 +182,8 @@ static int64_t image_tokens(const double *is, int64_t height, int64_t width)
     return round_up((height / patch) * (width / patch));
 }
 
-// Sizes: tokens of the caption, without padding; or, masked, with it. The mask is 1 in all channels of a token that is
-// there and 0 in those of padding, whose caption may be anything.
+// Sizes: tokens of the caption, without padding; or, masked, with it. The mask is 1 in all channels
+// of a token that is there and 0 in those of padding, whose caption may be anything.
 static void context_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                           zn_ports *out)
 {
@@ -224,8 +227,9 @@ static void modulation_ports(const zn_variant *variant, const char *said, const 
                                zn_port_sequence("modulation", sizes->tokens, modulation_of(is)));
 }
 
-// Sizes: those of the latent, and tokens of the context, which has padding. Of several items the latents are one map,
-// patch by patch in turn: the first patches of all of them, then the second ones. Each has a row of modulation.
+// Sizes: those of the latent, and tokens of the context, which has padding. Of several items the
+// latents are one map, patch by patch in turn: the first patches of all of them, then the second
+// ones. Each has a row of modulation.
 static void denoiser_ports(const zn_variant *variant, const char *said, const zn_sizes *sizes,
                            zn_ports *out)
 {
@@ -302,8 +306,8 @@ static const char *in_block(const block *at, const char *tail, char dst[ZN_NAME_
     return dst;
 }
 
-// A scale or a gate of a layer; of the number after the last layer's, the last norm's scale. Of several items those of
-// all, one after the other.
+// A scale or a gate of a layer; of the number after the last layer's, the last norm's scale. Of
+// several items those of all, one after the other.
 static zn_node *modulator(const builder *b, int number, int which)
 {
     zn_graph *graph = b->scope->graph;
@@ -434,8 +438,8 @@ static zn_node *padded(const builder *b, const char *name, const char *token, zn
     return in_columns(b, name, x, tokens);
 }
 
-// The same in place of tokens that the mask says are not there. A graph has fixed sizes, and so takes captions of all
-// lengths up to one.
+// The same in place of tokens that the mask says are not there. A graph has fixed sizes, and so
+// takes captions of all lengths up to one.
 static zn_node *replaced(const builder *b, const char *name, const char *token, zn_node *x,
                          zn_node *mask)
 {
@@ -484,9 +488,9 @@ static zn_node *summed(const builder *b, zn_node *ids, zn_node *angles)
     return zn_times_vector(graph, node_name(b, "draft.caption", "", full), one, sum, NULL);
 }
 
-// Where config.json has "draft_dim", which no published network has, a network of two layers draws the mean picture of a
-// caption's words, and the denoiser sees it. Which word means which shape can be solved for in seconds
-// (tools/models/words_draft.py); gradients take hours for the same.
+// Where config.json has "draft_dim", which no published network has, a network of two layers draws
+// the mean picture of a caption's words, and the denoiser sees it. Which word means which shape can
+// be solved for in seconds (tools/models/words_draft.py); gradients take hours for the same.
 static void build_draft(const zn_scope *scope, const zn_variant *variant, const zn_sizes *sizes,
                         zn_node *const *inputs, zn_node **outputs)
 {
@@ -606,7 +610,8 @@ static zn_node *final_layer(const builder *b, const zn_sizes *sizes, zn_node *x)
                         &(zn_pixel_shuffle_attributes){.factor = patch, .whole = true});
 }
 
-// The sum of a linear layer over the caption's tokens, of each item: a vector for all tokens of its image.
+// The sum of a linear layer over the caption's tokens, of each item: a vector for all tokens of its
+// image.
 static zn_node *pooled(const builder *b, const char *linear, zn_node *context, int64_t tokens)
 {
     zn_graph *graph = b->scope->graph;
@@ -616,8 +621,9 @@ static zn_node *pooled(const builder *b, const char *linear, zn_node *context, i
     return zn_column_sum(graph, node_name(b, linear, "sum", full), x);
 }
 
-// Where config.json has "cap_pool": 1, which no published network has, the caption as a whole scales and shifts the
-// image's tokens. A small network that learns its words from nothing finds them by attention alone only late.
+// Where config.json has "cap_pool": 1, which no published network has, the caption as a whole
+// scales and shifts the image's tokens. A small network that learns its words from nothing finds
+// them by attention alone only late.
 static zn_node *told(const builder *b, zn_node *x, zn_node *context, int64_t tokens)
 {
     char full[ZN_NAME_SIZE];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers of Z-Image's diffusion transformer prepare and need to know. It has these parts, by how often
-// they run:
+// What callers of Z-Image's diffusion transformer prepare and need to know. It has these parts, by
+// how often they run:
 //
 //     context      once a prompt:    the caption's features, refined and padded
 //     draft        once a prompt:    a mean picture of its words, where the network has one
@@ -21,7 +21,8 @@ typedef struct zn_zimage_facts {
     int64_t channels;   // of latents
     int64_t patch;      // latents' sizes are multiples of it
     int64_t
-        draft; // tokens of images that it draws, whose caption has a draft; 0: it has none, and draws any
+        // tokens of images that it draws, whose caption has a draft; 0: it has none, and draws any
+        draft;
 } zn_zimage_facts;
 zn_zimage_facts zn_zimage_facts_of(const zn_model *model);
 
@@ -29,13 +30,13 @@ zn_zimage_facts zn_zimage_facts_of(const zn_model *model);
 int64_t zn_zimage_caption_tokens(int64_t tokens);
 int64_t zn_zimage_image_tokens(const zn_model *model, int64_t height, int64_t width);
 
-// The input "angles" of the context part, for a caption of so many padded tokens; and of the denoiser, for
-// its sizes.
+// The input "angles" of the context part, for a caption of so many padded tokens; and of the
+// denoiser, for its sizes.
 void zn_zimage_caption_angles(const zn_model *model, int64_t tokens, float *dst);
 void zn_zimage_angles(const zn_model *model, const zn_sizes *sizes, float *dst);
 
-// The same of a network without weights: its layout (zn_scope) by config.json, and by its layout the angles of one
-// sample, and the patch.
+// The same of a network without weights: its layout (zn_scope) by config.json, and by its layout
+// the angles of one sample, and the patch.
 void zn_zimage_layout(const zn_json *config, char dst[ZN_LAYOUT_SIZE]);
 void zn_zimage_layout_caption_angles(const char *layout, int64_t tokens, float *dst);
 void zn_zimage_layout_angles(const char *layout, const zn_sizes *sizes, float *dst);

@@ -1,27 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiny autoencoders of Wan's latents by Ollin Boer Bohan (madebyollin/taehv): taew2_1 and taew2_2.
+// The tiny autoencoders of Wan's latents by Ollin Boer Bohan (madebyollin/taehv): taew2_1 and
+// taew2_2.
 //
 //     encoder:  conv 3->64, relu, 3 x [pool in time 2|2|1, conv stride 2, 3 blocks], conv 64->latent
 //     decoder:  3 tanh(x/3), conv latent->256, relu, 3 x [3 blocks, nearest x2, grow in time 1|2|2, conv],
 //               relu, conv 64->3
 //     block:    relu(x + conv(relu(conv(relu(conv([x, past]))))), past: x of the frame before
 //
-// A step of the encoder takes four pictures, the first one too; a picture by itself is four equal ones. Each latent
-// gives four pictures, of which the first three of a clip are dropped. What a block needs of the frame before is a
-// state.
+// A step of the encoder takes four pictures, the first one too; a picture by itself is four equal
+// ones. Each latent gives four pictures, of which the first three of a clip are dropped. What a
+// block needs of the frame before is a state.
 //
 // Traps
 //   - Layers are numbered in a flat sequence that counts those without weights.
-//   - Pooling has the frames one after the other as channels, growing gives them so: the earlier first. A pool or
-//     a growth of one frame is a 1x1 convolution all the same. Where a file has growth for more frames than are
-//     made, the last ones count.
-//   - Growing comes after the doubling; it is a 1x1 convolution, so it may as well come before, for a quarter of the
-//     work.
+//   - Pooling has the frames one after the other as channels, growing gives them so: the earlier
+//     first. A pool or a growth of one frame is a 1x1 convolution all the same. Where a file has
+//     growth for more frames than are made, the last ones count.
+//   - Growing comes after the doubling; it is a 1x1 convolution, so it may as well come before, for
+//     a quarter of the work.
 //   - The convolutions that change the resolution have no bias.
-//   - Pictures are 0 .. 1 inside. Latents are the diffusion model's. taew2_2 has squares of 2 x 2 pixels as channels,
-//     along the rows of a square (Wan's own go down the columns).
+//   - Pictures are 0 .. 1 inside. Latents are the diffusion model's. taew2_2 has squares of 2 x 2
+//     pixels as channels, along the rows of a square (Wan's own go down the columns).
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/nn/layers.h"

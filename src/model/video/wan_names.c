@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A name is translated from its front, some segments at a time. The original checkpoints number the blocks of
-// all levels and the changes of size between them in one sequence (2.1: "decoder.upsamples.7"), or in one for each
-// level (2.2: "decoder.upsamples.1.upsamples.3").
+// A name is translated from its front, some segments at a time. The original checkpoints number the
+// blocks of all levels and the changes of size between them in one sequence (2.1:
+// "decoder.upsamples.7"), or in one for each level (2.2: "decoder.upsamples.1.upsamples.3").
 #include "src/model/video/wan_names.h"
 
 #include "src/base/text.h"
@@ -96,8 +96,8 @@ static bool by_level(const zn_weights *weights, bool up)
                                        : "encoder.downsamples.0.downsamples.0.residual.0.gamma");
 }
 
-// "up_blocks.1.resnets.0.", "down_blocks.0.downsampler.", or 2.1's "down_blocks.5.": how much of the name that is;
-// 0: it begins otherwise.
+// "up_blocks.1.resnets.0.", "down_blocks.0.downsampler.", or 2.1's "down_blocks.5.": how much of
+// the name that is; 0: it begins otherwise.
 static size_t translate_block(const zn_weights *weights, const char *name, char dst[ZN_NAME_SIZE])
 {
     const char *at = name;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names that tensors of Wan's autoencoders have in files: diffusers', which wan_vae.c builds with, and those
-// of the original checkpoints (Wan2.1_VAE, Wan2.2_VAE).
+// The names that tensors of Wan's autoencoders have in files: diffusers', which wan_vae.c builds
+// with, and those of the original checkpoints (Wan2.1_VAE, Wan2.2_VAE).
 #ifndef ZN_MODEL_VIDEO_WAN_NAMES_H
 #define ZN_MODEL_VIDEO_WAN_NAMES_H
 
@@ -11,8 +11,9 @@
 
 enum { ZN_WAN_MOST_LAYERS = 16 };
 
-// The tensor that diffusers calls `name` ("decoder.conv_in.weight"; the convolutions beside the latent begin with
-// their part's name, too), and its name in the file, into dst; NULL: there is none.
+// The tensor that diffusers calls `name` ("decoder.conv_in.weight"; the convolutions beside the
+// latent begin with their part's name, too), and its name in the file, into dst; NULL: there is
+// none.
 const zn_file_tensor *zn_wan_find(const zn_weights *weights, const char *name,
                                   char dst[ZN_NAME_SIZE]);
 

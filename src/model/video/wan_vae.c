@@ -1,35 +1,39 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The video autoencoders of Wan 2.1 and 2.2 (Wan-Video; diffusers' AutoencoderKLWan). A clip of 1 + 4k pictures
-// is 1 + k latents. One step makes one latent, or the pictures of one:
+// The video autoencoders of Wan 2.1 and 2.2 (Wan-Video; diffusers' AutoencoderKLWan). A clip of 1 +
+// 4k pictures is 1 + k latents. One step makes one latent, or the pictures of one:
 //
-//     encoder:  conv, levels of residual blocks with a halving between (the last two also in time), middle,
-//               norm, silu, conv -> 2 x latent, quant_conv; half of it is the mean
-//     decoder:  post_quant_conv, conv, middle, levels of residual blocks with a doubling between (the first two
-//               also in time), norm, silu, conv -> 3
+//     encoder:  conv, levels of residual blocks with a halving between (the last two also in time),
+//               middle, norm, silu, conv -> 2 x latent, quant_conv; half of it is the mean
+//     decoder:  post_quant_conv, conv, middle, levels of residual blocks with a doubling between
+//               (the first two also in time), norm, silu, conv -> 3
 //     middle:   block, attention over the pixels of each frame, block
 //
-// Every convolution over time is causal, over a frame and the two before it. A frame of the convolution's weights
-// is a convolution of one map, and frames of earlier steps are states: memory does not grow with the clip. A
-// picture by itself, and the first of a clip, has no past: there only the last frame of the weights is used, and
-// nothing is halved or doubled in time. In later steps the maps of 1, 2 and 4 frames pass through the levels.
+// Every convolution over time is causal, over a frame and the two before it. A frame of the
+// convolution's weights is a convolution of one map, and frames of earlier steps are states: memory
+// does not grow with the clip. A picture by itself, and the first of a clip, has no past: there
+// only the last frame of the weights is used, and nothing is halved or doubled in time. In later
+// steps the maps of 1, 2 and 4 frames pass through the levels.
 //
 // Traps
-//   - The first step leaves no past for the convolutions that double time: the second step's see zeros.
-//   - Halving in time keeps one frame (the convolution takes 3 frames at every second), the others two.
+//   - The first step leaves no past for the convolutions that double time: the second step's see
+//     zeros.
+//   - Halving in time keeps one frame (the convolution takes 3 frames at every second), the others
+//     two.
 //   - Doubling in time gives 2c channels: the first c are the earlier frame.
 //   - Halving in space pads on the right and below only.
 //   - The norm divides each pixel by its length: rms_norm without an epsilon that matters.
-//   - 2.2 has squares of 2 x 2 pixels as channels, down the columns of a square, and shortcuts around each
-//     level: means of 2 x 2 pixels (and of channels that are the frames in turn; the first step has zeros for the
-//     frame before), and copies (of which the first step has the last frame).
-//   - Pictures are -1 .. 1 inside, and 0 .. 1 at the port. Latents are raw inside, and the diffusion model's at
-//     the port: mean and deviation of each channel are in no weights file.
+//   - 2.2 has squares of 2 x 2 pixels as channels, down the columns of a square, and shortcuts
+//     around each level: means of 2 x 2 pixels (and of channels that are the frames in turn; the
+//     first step has zeros for the frame before), and copies (of which the first step has the last
+//     frame).
+//   - Pictures are -1 .. 1 inside, and 0 .. 1 at the port. Latents are raw inside, and the
+//     diffusion model's at the port: mean and deviation of each channel are in no weights file.
 //   - diffusers clamps its pictures to -1 .. 1; here f32 pictures are the network's own.
 //   - Two sets of names: diffusers', which `build` has, and the original ones.
-//   - How many blocks a level has is told from the weights; a layout "l2" says two in the encoder, three in the
-//     decoder.
+//   - How many blocks a level has is told from the weights; a layout "l2" says two in the encoder,
+//     three in the decoder.
 #include "src/base/text.h"
 #include "src/model/autoencoder.h"
 #include "src/model/video/wan_names.h"
@@ -54,7 +58,8 @@ static const zn_variant variants[VARIANTS] = {
                &residual},
 };
 
-// Whether levels 0 .. 2 of the encoder end with a halving in time; the decoder's from the other end.
+// Whether levels 0 .. 2 of the encoder end with a halving in time; the decoder's from the other
+// end.
 static const bool halves_time[LEVELS - 1] = {false, true, true};
 
 // --- networks -----------------------------------------------------------------------------------
@@ -99,7 +104,8 @@ typedef struct kernel {
     zn_conv2d_attributes how; // but for the frame
 } kernel;
 
-// A convolution over time [channels, in, 3, side, side], or [channels, in, 1, 1, 1] with side 1 and one tap.
+// A convolution over time [channels, in, 3, side, side], or [channels, in, 1, 1, 1] with side 1 and
+// one tap.
 static kernel find_kernel(const builder *b, const char *name, int64_t in, int64_t channels,
                           int taps, int side)
 {
@@ -112,7 +118,8 @@ static kernel find_kernel(const builder *b, const char *name, int64_t in, int64_
     return k;
 }
 
-// sum + the convolution of x with a frame of the weights; the bias comes with the first, which has no sum.
+// sum + the convolution of x with a frame of the weights; the bias comes with the first, which has
+// no sum.
 static zn_node *add_tap(const builder *b, const char *name, const kernel *k, int tap, zn_node *x,
                         bool bias, zn_node *sum)
 {

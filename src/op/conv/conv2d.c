@@ -41,7 +41,8 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return input == 0 ? zn_conv_rows(node, a->stride, a->pad, out) : out;
 }
 
-// The sum over one window: x [n, h, w, ci] at row top, column left, weight [co, ci, (frames,) kh, kw].
+// The sum over one window: x [n, h, w, ci] at row top, column left, weight [co, ci, (frames,) kh,
+// kw].
 static double window(const zn_tensor *x, const zn_tensor *weight, int frame, int64_t n, int64_t top,
                      int64_t left, int64_t o)
 {

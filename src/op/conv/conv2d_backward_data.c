@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of a convolution with respect to its input: dy spread back over the pixels that each of
-// its values was made from.
+// The gradient of a convolution with respect to its input: dy spread back over the pixels that each
+// of its values was made from.
 //
-// With stride 1 that is a convolution of dy with the weights turned around, input and output channels
-// exchanged. With stride s the pixels (s m + a, s k + b) for each a and b below s are one: every s-th tap
-// falls on them, from the tap e = (a + pad) mod s on. With T taps and d = (a + pad - e) / s
+// With stride 1 that is a convolution of dy with the weights turned around, input and output
+// channels exchanged. With stride s the pixels (s m + a, s k + b) for each a and b below s are one:
+// every s-th tap falls on them, from the tap e = (a + pad) mod s on. With T taps and d = (a + pad -
+// e) / s
 //
 //     dx[s m + a] = sum over t < T of dy[m + d - t] w[e + s t]
 //
-// which is a convolution with T - 1 - d padding on the left. Where that is negative, zeros are put before
-// the taps. So both run on the code of convolutions (conv_lowering.h), in any of its types.
+// which is a convolution with T - 1 - d padding on the left. Where that is negative, zeros are put
+// before the taps. So both run on the code of convolutions (conv_lowering.h), in any of its types.
 #include "src/base/text.h"
 #include "src/op/conv/conv_lowering.h"
 #include "src/op/operator.h"
@@ -128,8 +129,8 @@ typedef struct phase {
     char variant[VARIANT_SIZE];
 } phase;
 
-// One tap of the phase's weights [in, out, taps, taps]: [in, out] of them, from the kernel's tap `from`
-// on, every `taps` elements at `to`.
+// One tap of the phase's weights [in, out, taps, taps]: [in, out] of them, from the kernel's tap
+// `from` on, every `taps` elements at `to`.
 static void turn_tap(const zn_tensor *weight, size_t from, size_t taps, float *to)
 {
     const int64_t *w = weight->desc.shape.dim;
@@ -140,8 +141,9 @@ static void turn_tap(const zn_tensor *weight, size_t from, size_t taps, float *t
     }
 }
 
-// The same of all taps of a kernel of stride 1, all of which a phase has: plain weights are turned after every
-// step of training. Some input channels at a time, so that lines are read and written whole.
+// The same of all taps of a kernel of stride 1, all of which a phase has: plain weights are turned
+// after every step of training. Some input channels at a time, so that lines are read and written
+// whole.
 static void turn_plain(const zn_tensor *weight, float *turned)
 {
     enum { SOME = 16 };
@@ -230,7 +232,7 @@ static zenith_status lower_phase(const zn_lowering_request *request, const phase
     return zn_conv_lower(&of_phase, &parts, out, err);
 }
 
-// --- with a stride: the phases, and their pixels put between each other ---------------------------
+// --- with a stride: the phases, and their pixels put between each other --------------------------
 
 typedef struct strided_lowering {
     zn_lowering base;

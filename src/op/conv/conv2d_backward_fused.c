@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradient of a convolution's input with what usually follows it on the way back: sums of 2x2
-// pixels (the convolution read an enlarged map), another gradient of the same map added, zeros where
-// a relu was not positive. One pass over memory instead of three, and one rounding.
+// pixels (the convolution read an enlarged map), another gradient of the same map added, zeros
+// where a relu was not positive. One pass over memory instead of three, and one rounding.
 //
 // With stride 1 it is a convolution of dy with the weights turned around. The sums of 2x2 pixels go
-// into the weights: pixel m of the small map was under tap k of the outputs 2m + s + 1 - k, s being 0
-// and 1, so it is a 4x4 convolution with stride 2 whose tap s + 2 - k is the sum of those k. That is
-// 4/9 of the work.
+// into the weights: pixel m of the small map was under tap k of the outputs 2m + s + 1 - k, s being
+// 0 and 1, so it is a 4x4 convolution with stride 2 whose tap s + 2 - k is the sum of those k. That
+// is 4/9 of the work.
 //
 // It is made where the kernel conv_dot does it, so when types are known.
 #include "src/op/conv/conv_lowering.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolutions by the kernel conv_dot: bf16 and 8-bit maps, residual and result in any map type, one
-// pass. The plan runs them depth first over rolling rows, so a chain of them is the fused block:
-// its rows never leave the second-level cache.
+// Convolutions by the kernel conv_dot: bf16 and 8-bit maps, residual and result in any map type,
+// one pass. The plan runs them depth first over rolling rows, so a chain of them is the fused
+// block: its rows never leave the second-level cache.
 #include "src/base/memory.h"
 #include "src/base/text.h"
 #include "src/kernel/kernels.h"
@@ -136,7 +136,8 @@ bool zn_conv_dot_fits(const zn_cpu *cpu, const zn_conv_parts *parts)
     return is_map_type(parts->node->desc.type);
 }
 
-// scale: what the sum of products stands for; in 8 bits each output channel's weights have their own.
+// scale: what the sum of products stands for; in 8 bits each output channel's weights have their
+// own.
 static zenith_status fill_vectors(zn_conv_dot *dot, const zn_conv_parts *parts, int levels,
                                   zn_error *err)
 {

@@ -6,8 +6,8 @@
 //     x ----------(widened: f32 in scratch)---> conv ---> dst ---(narrowed, if f32)---> result
 //     residual ---(copied or widened)-----------------> dst, where oneDNN's sum reads it
 //
-// Which steps, and whose convolution (find_convolution), depends on types, channels, kernel and
-// ISA only. Where types are widened, a call is a few passes of equal rows, so that there are never more
+// Which steps, and whose convolution (find_convolution), depends on types, channels, kernel and ISA
+// only. Where types are widened, a call is a few passes of equal rows, so that there are never more
 // than a few rows in f32.
 #include "src/op/conv/conv_lowering.h"
 
@@ -203,8 +203,8 @@ static int repeats(const compute_types *types)
     return types->src == ZN_BF16X2 ? 2 : 1;
 }
 
-// With a stride the last columns may have no window of their own: the padding is then that of the left,
-// unless the last window reaches beyond it.
+// With a stride the last columns may have no window of their own: the padding is then that of the
+// left, unless the last window reaches beyond it.
 static int pad_right(const zn_conv_parts *parts)
 {
     const int64_t from = parts->node->inputs[0]->desc.shape.dim[2];
@@ -269,8 +269,8 @@ fail:
 }
 
 // Does oneDNN compute with inputs of this type on this CPU, without tricks that cost speed or bits?
-// Its bf16 is half as fast as its f32 with AVX512_BF16 alone, and a sixth where that is emulated; and
-// it halves 8-bit weights for a signed input where VNNI is missing.
+// Its bf16 is half as fast as its f32 with AVX512_BF16 alone, and a sixth where that is emulated;
+// and it halves 8-bit weights for a signed input where VNNI is missing.
 static bool computes_natively(const zn_cpu *cpu, zn_type type)
 {
     switch (type) {

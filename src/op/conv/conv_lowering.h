@@ -4,9 +4,9 @@
 // What conv2d and conv2d_fused share: shape rule, row rule, cost, and code.
 //
 // A convolution computes in the type of its input: by our own kernels where they are the faster
-// (conv_dot_lowering.c, conv_winograd.h), else on oneDNN where it has that type on this CPU. Where it
-// has not (f16, or bf16 without AMX) the input rows are widened to f32 first. A result type that the
-// convolution cannot make is made from its f32 result.
+// (conv_dot_lowering.c, conv_winograd.h), else on oneDNN where it has that type on this CPU. Where
+// it has not (f16, or bf16 without AMX) the input rows are widened to f32 first. A result type that
+// the convolution cannot make is made from its f32 result.
 #ifndef ZN_OP_CONV_LOWERING_H
 #define ZN_OP_CONV_LOWERING_H
 
@@ -53,8 +53,8 @@ zenith_status zn_conv_dot_prepare(const zn_lowering_request *request, const zn_c
                                   zn_conv_dot *out, zn_error *err);
 void zn_conv_dot_free(zn_conv_dot *dot); // a zeroed one is fine
 
-// How a call is shared by threads: each has its columns, so that what it writes in one layer it finds
-// in its own cache in the next. Pictures too narrow for that are shared by pairs of rows.
+// How a call is shared by threads: each has its columns, so that what it writes in one layer it
+// finds in its own cache in the next. Pictures too narrow for that are shared by pairs of rows.
 typedef struct zn_conv_dot_parts {
     int64_t columns, rows; // of a part
     int64_t across;        // parts beside each other

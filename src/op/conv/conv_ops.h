@@ -7,11 +7,11 @@
 
 #include "src/graph/op.h"
 
-// direct: each product is made and summed as it stands, rather than by a way with fewer products and
-// other roundings (Winograd in f32, sums of weights under an upsampling).
-// after: so many more columns and rows of zeros on the right and below than `pad`.
-// frame: of a weight over time [out, in, frames, kh, kw], the slice [:, :, frame] is the weight: a
-// convolution over time is a sum of convolutions of several maps.
+// direct: each product is made and summed as it stands, rather than by a way with fewer products
+// and other roundings (Winograd in f32, sums of weights under an upsampling). after: so many more
+// columns and rows of zeros on the right and below than `pad`. frame: of a weight over time [out,
+// in, frames, kh, kw], the slice [:, :, frame] is the weight: a convolution over time is a sum of
+// convolutions of several maps.
 typedef struct zn_conv2d_attributes {
     int stride, pad;
     bool direct;
@@ -45,8 +45,9 @@ typedef struct zn_conv2d_backward_attributes {
     int after;
 } zn_conv2d_backward_attributes;
 
-// relu_gradient(sum2(gradient of the convolution's input) + residual, mask), each of the three if it is
-// there; sum2 if `halves`, and then without residual. Inputs in this order: dy, weight, residual, mask.
+// relu_gradient(sum2(gradient of the convolution's input) + residual, mask), each of the three if
+// it is there; sum2 if `halves`, and then without residual. Inputs in this order: dy, weight,
+// residual, mask.
 typedef struct zn_conv2d_backward_fused_attributes {
     zn_conv2d_backward_attributes conv;
     bool halves, residual, mask;

@@ -25,8 +25,8 @@ typedef struct zn_conv_weight {
     // Not NULL: makes the values, f32, when they are packed; tensor.data is not there.
     void (*make)(const void *arg, float *dst);
     const void *arg;
-    // Not 0: the kernels [kh, kw] in tensor.data begin so many elements apart, as those of one frame of a
-    // weight over time do. whole: all frames, which share the scales of 8 bits.
+    // Not 0: the kernels [kh, kw] in tensor.data begin so many elements apart, as those of one
+    // frame of a weight over time do. whole: all frames, which share the scales of 8 bits.
     size_t step;
     zn_tensor whole;
 } zn_conv_weight;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call is cut into pieces, areas of a few rows and tiles; part i of the scratch takes every so many of
-// them. Of few areas each is cut by output channels, so that a thread reads its share of the weights once: cut by rows, each
-// thread would read them all, and maps of few pixels take longer to read weights than to multiply. Which piece a
-// result lies in changes no bit, so pieces may follow the number of threads.
+// A call is cut into pieces, areas of a few rows and tiles; part i of the scratch takes every so
+// many of them. Of few areas each is cut by output channels, so that a thread reads its share of
+// the weights once: cut by rows, each thread would read them all, and maps of few pixels take
+// longer to read weights than to multiply. Which piece a result lies in changes no bit, so pieces
+// may follow the number of threads.
 #include "src/op/conv/conv_winograd.h"
 
 #include "src/base/memory.h"
@@ -87,7 +88,8 @@ static void run_part(void *arg, size_t begin, size_t end)
     }
 }
 
-// Slices that give every thread as many pieces; 1 where areas do already, or where slices would be too thin.
+// Slices that give every thread as many pieces; 1 where areas do already, or where slices would be
+// too thin.
 static int64_t choose_slices(int64_t areas, int64_t parts, int64_t channels)
 {
     enum { THINNEST = 64 };

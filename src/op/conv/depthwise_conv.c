@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise 3x3 convolution with zero padding: each channel by itself. Turned, it is its own gradient:
-// the same with the nine weights in the opposite order.
+// Depthwise 3x3 convolution with zero padding: each channel by itself. Turned, it is its own
+// gradient: the same with the nine weights in the opposite order.
 //
 // The gradient of a depthwise 3x3 convolution with respect to its weights, in f32, [c, 9].
 #include "src/kernel/conv/depthwise.h"

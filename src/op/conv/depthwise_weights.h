@@ -11,7 +11,8 @@
 zenith_status zn_depthwise_pack(zn_packs *packs, const zn_tensor *weight, bool turned, float scale,
                                 const float **out, zn_error *err);
 
-// [groups O, I, 1, 1] -> [groups, I, O], times `scale`; turned: [groups, O, I], as its gradient has it.
+// [groups O, I, 1, 1] -> [groups, I, O], times `scale`; turned: [groups, O, I], as its gradient has
+// it.
 zenith_status zn_grouped_pack(zn_packs *packs, const zn_tensor *weight, int64_t groups, bool turned,
                               float scale, const float **out, zn_error *err);
 

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// 1x1 convolution in groups of channels. weight [groups O, I, 1, 1]: outputs g O .. g O + O - 1 read inputs
-// g I .. g I + I - 1. Turned, it is its own gradient: each group's matrix the other way around.
+// 1x1 convolution in groups of channels. weight [groups O, I, 1, 1]: outputs g O .. g O + O - 1
+// read inputs g I .. g I + I - 1. Turned, it is its own gradient: each group's matrix the other way
+// around.
 //
-// In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply 32
-// inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by memory anyway.
+// In bf16 on AMX it is computed as a dense convolution whose other weights are zero: tiles multiply
+// 32 inputs at once, so groups of 16 would leave half of each empty, and the pass is bound by
+// memory anyway.
 //
 // The gradient of a grouped 1x1 convolution with respect to its weights, in f32, [groups O, I]: for
 // each group the sum over all pixels of the outer product of dy and x.

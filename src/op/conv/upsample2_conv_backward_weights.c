@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of the weights of a 3x3 convolution that read a map doubled by upsample2, from the map
-// before that: the doubled one need not be kept, nor read. Pixel m of the small map was under tap k of
-// the outputs 2m + s + 1 - k, s being 0 and 1. So with
+// The gradient of the weights of a 3x3 convolution that read a map doubled by upsample2, from the
+// map before that: the doubled one need not be kept, nor read. Pixel m of the small map was under
+// tap k of the outputs 2m + s + 1 - k, s being 0 and 1. So with
 //
 //     wide[t] = sum over m of x[m] * dy[2m + t - 1],  t below 4, rows and columns alike
 //
-// the gradient of tap k is wide[2 - k] + wide[3 - k]. And wide is the gradient of the weights of a 4x4
-// convolution with stride 2 that makes x of dy: 4/9 of the work.
+// the gradient of tap k is wide[2 - k] + wide[3 - k]. And wide is the gradient of the weights of a
+// 4x4 convolution with stride 2 that makes x of dy: 4/9 of the work.
 #include "src/op/conv/weight_gradient.h"
 #include "src/op/operator.h"
 

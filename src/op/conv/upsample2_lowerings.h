@@ -7,7 +7,8 @@
 
 #include "src/op/conv/conv_lowering.h"
 
-// A node of upsample2_conv, or the conv2d it would be made of: its inputs 1 and 2 are weight and bias.
+// A node of upsample2_conv, or the conv2d it would be made of: its inputs 1 and 2 are weight and
+// bias.
 static inline zn_conv_parts zn_upsample2_parts(const zn_node *node)
 {
     return (zn_conv_parts){.node = node,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // upsample2_conv in bf16 and 8 bits. Of the nine pixels under the kernel four pairs of rows and
-// columns are equal, so each of the four outputs that a pixel grows into is a 2x2 convolution of the
-// small map with sums of weights:
+// columns are equal, so each of the four outputs that a pixel grows into is a 2x2 convolution of
+// the small map with sums of weights:
 //
 //     rows    even output row 2y:    w0 on row y - 1, w1 + w2 on row y
 //             odd output row 2y + 1: w0 + w1 on row y, w2 on row y + 1      columns alike

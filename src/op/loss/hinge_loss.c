@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a map of scores is worth: the mean over all elements of max(margin - x, 0) for scores that
-// should be high, of max(margin + x, 0) for those that should be low, or of -x. The first two teach a
-// discriminator, which has nothing to gain beyond the margin; the third is for what it judges.
+// should be high, of max(margin + x, 0) for those that should be low, or of -x. The first two teach
+// a discriminator, which has nothing to gain beyond the margin; the third is for what it judges.
 #include "src/op/loss/loss_rules.h"
 
 static double worth(const void *how, double x, double same)

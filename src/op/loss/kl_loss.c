@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far normal distributions N(mean, exp(logvar)) are from N(0, 1): the Kullback-Leibler divergence
-// 0.5 * (mean^2 + exp(logvar) - 1 - logvar) of each element, and its mean over all elements of the map,
-// places and channels alike. diffusers' DiagonalGaussianDistribution.kl is the sum over them: a weight for
-// that, times the elements of a latent, is the weight for this. The mean does not change with the crop.
+// How far normal distributions N(mean, exp(logvar)) are from N(0, 1): the Kullback-Leibler
+// divergence 0.5 * (mean^2 + exp(logvar) - 1 - logvar) of each element, and its mean over all
+// elements of the map, places and channels alike. diffusers' DiagonalGaussianDistribution.kl is the
+// sum over them: a weight for that, times the elements of a latent, is the weight for this. The
+// mean does not change with the crop.
 #include "src/op/loss/loss_rules.h"
 
 #include <math.h>

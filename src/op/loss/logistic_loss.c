@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How badly scores tell yes from no: the mean over all elements of -log(p) where the label is 1 and of -log(1 - p)
-// where it is 0, p = 1 / (1 + exp(-score)). As softplus(score) - label * score it overflows nowhere.
+// How badly scores tell yes from no: the mean over all elements of -log(p) where the label is 1 and
+// of -log(1 - p) where it is 0, p = 1 / (1 + exp(-score)). As softplus(score) - label * score it
+// overflows nowhere.
 //
 // The gradient: dloss / elements times p - label by its scores, times -score by its labels.
 #include "src/op/loss/loss_rules.h"

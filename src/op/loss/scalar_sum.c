@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A weighted sum of numbers [1]: how several losses become one. A node has a few inputs; the builder
-// makes sums of sums where there are more.
+// A weighted sum of numbers [1]: how several losses become one. A node has a few inputs; the
+// builder makes sums of sums where there are more.
 #include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A group norm's last step and the activation after it: one pass over memory instead of two, and one
-// rounding.
+// A group norm's last step and the activation after it: one pass over memory instead of two, and
+// one rounding.
 #include "src/op/norm/group_norm_lowering.h"
 #include "src/op/operator.h"
 #include "src/op/token/token_checks.h"

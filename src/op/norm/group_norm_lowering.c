@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // x * scale + shift, with scale and shift per channel made once per call. Maps of f32 and bf16 go
-// through the kernel at once, also with SiLU; other types and curves in pieces of PIECE elements, which
-// stay in the first cache: memory is read and written once either way. Gamma and beta are parameters, or
-// vectors that a condition decides for each run.
+// through the kernel at once, also with SiLU; other types and curves in pieces of PIECE elements,
+// which stay in the first cache: memory is read and written once either way. Gamma and beta are
+// parameters, or vectors that a condition decides for each run.
 #include "src/op/norm/group_norm_lowering.h"
 #include "src/kernel/kernels.h"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lowering of group_norm and group_norm_fused, whose inputs are x, the statistics, gamma and beta.
+// The lowering of group_norm and group_norm_fused, whose inputs are x, the statistics, gamma and
+// beta.
 #ifndef ZN_OP_GROUP_NORM_LOWERING_H
 #define ZN_OP_GROUP_NORM_LOWERING_H
 

@@ -36,7 +36,8 @@ zn_node *zn_unit_norm(zn_graph *graph, const char *name, zn_node *x, float epsil
 // (x - mean) / deviation for each channel; back: x * deviation + mean.
 zn_node *zn_standardise(zn_graph *graph, const char *name, zn_node *x,
                         zn_standardise_attributes attributes);
-// gamma and beta [c]: parameters, or vectors that differ from run to run. The moments and statistics on the way are nodes "name.moments", "name.stats".
+// gamma and beta [c]: parameters, or vectors that differ from run to run. The moments and
+// statistics on the way are nodes "name.moments", "name.stats".
 zn_node *zn_group_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gamma, zn_node *beta,
                        int groups, float epsilon);
 

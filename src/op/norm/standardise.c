@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// (x - mean) / deviation with numbers for each channel that a model fixes, or back, x * deviation + mean: from
-// an autoencoder's raw latents to a diffusion model's, and the way back. The numbers are in the program, not in
-// the weights, and outlive every graph.
+// (x - mean) / deviation with numbers for each channel that a model fixes, or back, x * deviation +
+// mean: from an autoencoder's raw latents to a diffusion model's, and the way back. The numbers are
+// in the program, not in the weights, and outlive every graph.
 #include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each pixel's channels divided by their length: x / (|x| + epsilon), |x| the root of the sum of the
-// channels' squares. What perceptual distances compare: directions of features, whatever their size.
+// Each pixel's channels divided by their length: x / (|x| + epsilon), |x| the root of the sum of
+// the channels' squares. What perceptual distances compare: directions of features, whatever their
+// size.
 //
 // The gradient of unit_norm. With n = |x| and m = n + epsilon, of each pixel's channels:
 //

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// x * factor + offset with numbers that a model fixes: pixels of 0 .. 1 to the -1 .. 1 of networks that
-// want them so, latents from one space to another. Bytes are read as they are stored, so a result in a
-// short type is rounded once, after the change.
+// x * factor + offset with numbers that a model fixes: pixels of 0 .. 1 to the -1 .. 1 of networks
+// that want them so, latents from one space to another. Bytes are read as they are stored, so a
+// result in a short type is rounded once, after the change.
 #include "src/op/operator.h"
 
 #include <math.h>

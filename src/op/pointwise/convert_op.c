@@ -52,8 +52,8 @@ static zenith_status lower(const zn_lowering_request *request, zn_lowering **out
     return zn_lowering_keep(&made, sizeof made, out, err);
 }
 
-// Rounding has no slope that helps: the gradient passes as if there were none, in the type of x (f32
-// for integers).
+// Rounding has no slope that helps: the gradient passes as if there were none, in the type of x
+// (f32 for integers).
 static zn_node *gradient(zn_graph *graph, const zn_node *node, int input, zn_node *dy)
 {
     const zn_type type = node->inputs[input]->desc.type;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values as 8 bits would hold them, in a floating type: what training shows a network that will run in
-// int8. With q = x / scale rounded to the nearest whole number, ties to even, and saturated to the range
-// of the type, the result is q * scale, which is what convert.h stores and reads again.
+// Values as 8 bits would hold them, in a floating type: what training shows a network that will run
+// in int8. With q = x / scale rounded to the nearest whole number, ties to even, and saturated to
+// the range of the type, the result is q * scale, which is what convert.h stores and reads again.
 //
 // Rounding has no slope that helps, so the gradient passes as if there were none where x is not
 // saturated, and is zero where it is (Bengio et al., 2013: straight through).

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Multiplies a map, or a number [1], by a scalar that the caller sets for each run. Training scales the
-// gradients of a loss this way: it multiplies the loss, a number, by the seed of the gradients.
+// Multiplies a map, or a number [1], by a scalar that the caller sets for each run. Training scales
+// the gradients of a loss this way: it multiplies the loss, a number, by the seed of the gradients.
 #include "src/op/operator.h"
 
 static zenith_status infer(zn_node *node, zn_error *err)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest value of each square window of a channel, without padding. Sizes are rounded up, as in
-// Caffe and in PyTorch's ceil_mode: a last window may reach beyond the map, and only what lies in it
-// counts. A NaN in a window wins. A copy of one of the values, so type and scale stay.
+// The largest value of each square window of a channel, without padding. Sizes are rounded up, as
+// in Caffe and in PyTorch's ceil_mode: a last window may reach beyond the map, and only what lies
+// in it counts. A NaN in a window wins. A copy of one of the values, so type and scale stay.
 #include "src/op/operator.h"
 
 #include <string.h>

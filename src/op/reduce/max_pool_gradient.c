@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of max_pool: each window's dy goes to the pixel that was its largest; of several, to the
-// first by rows (as in PyTorch). A pixel adds up what its windows give it, in their order.
+// The gradient of max_pool: each window's dy goes to the pixel that was its largest; of several, to
+// the first by rows (as in PyTorch). A pixel adds up what its windows give it, in their order.
 #include "src/op/operator.h"
 
 #include <string.h>
@@ -117,8 +117,8 @@ static void find_places(const pooling *p, const window *w, int64_t c, size_t cou
     }
 }
 
-// Adds a piece of dy where its place is, in rows [out.begin, out.end). Adding zero elsewhere changes
-// no bits.
+// Adds a piece of dy where its place is, in rows [out.begin, out.end). Adding zero elsewhere
+// changes no bits.
 static void add_to_places(const pooling *p, const window *w, const int32_t *place, const float *dy,
                           size_t count, zn_rows out, float *dst)
 {

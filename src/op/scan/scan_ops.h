@@ -5,8 +5,9 @@
 //
 //     state = decay * state + x          at each pixel and channel; the result is the state
 //
-// in time that grows with the pixels. decay and x are maps, made by the network from what it sees, so that it chooses at each
-// pixel what the state forgets and takes. The state begins as zero and is f32, whatever the type of maps.
+// in time that grows with the pixels. decay and x are maps, made by the network from what it sees,
+// so that it chooses at each pixel what the state forgets and takes. The state begins as zero and
+// is f32, whatever the type of maps.
 #ifndef ZN_OP_SCAN_OPS_H
 #define ZN_OP_SCAN_OPS_H
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps of one shape put together, their channels in turn: channel c of map i is channel c * n + i of the result,
-// where n counts the maps and `zeros` that stand before them. One map many times over is its channels repeated.
+// Maps of one shape put together, their channels in turn: channel c of map i is channel c * n + i
+// of the result, where n counts the maps and `zeros` that stand before them. One map many times
+// over is its channels repeated.
 #include "src/op/operator.h"
 
 enum { MOST = 4 };

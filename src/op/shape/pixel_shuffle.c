@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i, x r + j)
-// takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by columns, from channel
-// (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c' is their number. Tall:
-// [n, h, w, c r] -> [n, h r, w, c], of whole pixels. A copy, so type and scale stay.
+// Channels become pixels: [n, h, w, c r r] -> [n, h r, w r, c], where the result's pixel (y r + i,
+// x r + j) takes channel c from channel (c r + i) r + j of (y, x), as PyTorch's PixelShuffle; by
+// columns, from channel (c r + j) r + i; of whole pixels, from channel (i r + j) c' + c, where c'
+// is their number. Tall: [n, h, w, c r] -> [n, h r, w, c], of whole pixels. A copy, so type and
+// scale stay.
 #include "src/op/operator.h"
 #include "src/op/shape/enlarge_lowering.h"
 
@@ -43,8 +44,8 @@ static zn_rows rows(const zn_node *node, int input, zn_rows out)
     return zn_enlarge_rows(factor_of(node), out);
 }
 
-// One row of the result: row `inner` of the r rows that a source row becomes. Its r columns take the channels
-// from `first` on, `step` apart.
+// One row of the result: row `inner` of the r rows that a source row becomes. Its r columns take
+// the channels from `first` on, `step` apart.
 static inline void shuffle_elements(const uint8_t *src, int64_t width, int64_t channels, int r,
                                     int64_t first, int64_t step, const size_t bytes, uint8_t *dst)
 {

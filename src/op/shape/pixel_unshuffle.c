@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], or tall [n, h r, w, c] -> [n, h, w, c r]: the
-// inverse of pixel_shuffle and its gradient. A copy, so type and scale stay.
+// Pixels become channels: [n, h r, w r, c] -> [n, h, w, c r r], or tall [n, h r, w, c] -> [n, h, w,
+// c r]: the inverse of pixel_shuffle and its gradient. A copy, so type and scale stay.
 #include "src/op/operator.h"
 
 #include <string.h>

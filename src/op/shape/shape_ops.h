@@ -8,10 +8,10 @@
 #include "src/base/share.h"
 #include "src/graph/op.h"
 
-// columns: the channels of a square go down its columns, not along its rows.
-// whole: all channels of a square's first pixel, then all of its second, and so on along its rows; else the
-// first channel of all its pixels comes first.
-// tall: a pixel becomes a column of so many whole pixels, not a square.
+// columns: the channels of a square go down its columns, not along its rows. whole: all channels of
+// a square's first pixel, then all of its second, and so on along its rows; else the first channel
+// of all its pixels comes first. tall: a pixel becomes a column of so many whole pixels, not a
+// square.
 typedef struct zn_pixel_shuffle_attributes {
     int factor;
     bool columns, whole, tall;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sum of one value over all shares of a network (base/share.h), in f32. It is a barrier, so that everyone asks for
-// whole values, whatever the plans of the others are like; and it lies where its input lay, if it can.
+// The sum of one value over all shares of a network (base/share.h), in f32. It is a barrier, so
+// that everyone asks for whole values, whatever the plans of the others are like; and it lies where
+// its input lay, if it can.
 #include "src/base/share.h"
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is seen of a map through a window: its pixels from (top, left) on, zeros where the window
-// reaches beyond the map. A window inside the map cuts a part out; one around it puts zeros around it,
-// and that is the gradient of the first.
+// reaches beyond the map. A window inside the map cuts a part out; one around it puts zeros around
+// it, and that is the gradient of the first.
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"
 

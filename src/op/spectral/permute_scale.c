@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channels in another order, each times a number of its own: the first two steps of a spectral linear
-// layer (permute, scale, transform). There are N channels in the permutation, a power of two; of an input
-// with fewer the others are zero, and the result may leave the last ones out.
+// Channels in another order, each times a number of its own: the first two steps of a spectral
+// linear layer (permute, scale, transform). There are N channels in the permutation, a power of
+// two; of an input with fewer the others are zero, and the result may leave the last ones out.
 //
 //     forwards   y[j] = scale[j] * x[p(j)]         p(j) = (a j + b) mod N, a odd
 //     backwards  y[p(j)] = scale[j] * x[j]         the gradient of the former

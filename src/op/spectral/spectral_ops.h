@@ -3,8 +3,8 @@
 //
 // Walsh-Hadamard transforms, their gates and masks, and the blocks made of them.
 //
-// W is orthonormal, so that W W = 1; frequencies are in natural (Hadamard) order. Lengths are powers
-// of two. Maps are f32 or bf16, arithmetic is f32.
+// W is orthonormal, so that W W = 1; frequencies are in natural (Hadamard) order. Lengths are
+// powers of two. Maps are f32 or bf16, arithmetic is f32.
 #ifndef ZN_OP_SPECTRAL_OPS_H
 #define ZN_OP_SPECTRAL_OPS_H
 
@@ -33,16 +33,17 @@ typedef struct zn_walsh_gate_gradient_attributes {
     zn_walsh_axis axis;
 } zn_walsh_gate_gradient_attributes;
 
-// Tiles of size x size pixels (4, 8 or 16), on a grid that begins `shift` pixels (0 or size / 2) left
-// of and above the map. kept: the frequencies along each side that are computed, those of the fewest
-// changes of sign; the others are 0. plain: the gate is the factor itself, else 1 + gate is.
+// Tiles of size x size pixels (4, 8 or 16), on a grid that begins `shift` pixels (0 or size / 2)
+// left of and above the map. kept: the frequencies along each side that are computed, those of the
+// fewest changes of sign; the others are 0. plain: the gate is the factor itself, else 1 + gate is.
 typedef struct zn_walsh_tile_attributes {
     int size, shift, kept;
     bool plain;
 } zn_walsh_tile_attributes;
 
 // x + masks(conv(relu(walsh_tile(x) + depthwise(x)))). Inputs in this order: x, gate, threshold if
-// `threshold`, weight of the depthwise convolution, weight and bias of the 1x1 one, scores if `score`.
+// `threshold`, weight of the depthwise convolution, weight and bias of the 1x1 one, scores if
+// `score`.
 typedef struct zn_zenith_block_attributes {
     zn_walsh_tile_attributes tile;
     bool threshold, score;
@@ -73,9 +74,9 @@ zn_node *zn_walsh_gate(zn_graph *graph, const char *name, zn_node *x, zn_node *g
                        zn_walsh_axis axis);
 // y = W x over the channels of each pixel: its own inverse and gradient.
 zn_node *zn_walsh_channels(zn_graph *graph, const char *name, zn_node *x);
-// y = W soft((1 + gate) . (W x), threshold) on tiles, W over both their sides, where
-// soft(v, t) = sign(v) max(|v| - |t|, 0). Beyond its border the map is mirrored by half samples. gate
-// and threshold [size * size, c], by frequency along y, then x; threshold may be NULL: none.
+// y = W soft((1 + gate) . (W x), threshold) on tiles, W over both their sides, where soft(v, t) =
+// sign(v) max(|v| - |t|, 0). Beyond its border the map is mirrored by half samples. gate and
+// threshold [size * size, c], by frequency along y, then x; threshold may be NULL: none.
 zn_node *zn_walsh_tile(zn_graph *graph, const char *name, zn_node *x, zn_node *gate,
                        zn_node *threshold, zn_walsh_tile_attributes attributes);
 

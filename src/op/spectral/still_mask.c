@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// y becomes zero in the cells over which another map x, of the same size, is still. x decides only: a step
-// has no slope, so it gets no gradient.
+// y becomes zero in the cells over which another map x, of the same size, is still. x decides only:
+// a step has no slope, so it gets no gradient.
 //
-// Cells are those of a coarse grid, each of its rectangles divided into as many as leave 16 pixels a
-// side. A cell that is not still is known after its first rows, so asking costs little where the answer
-// is no.
+// Cells are those of a coarse grid, each of its rectangles divided into as many as leave 16 pixels
+// a side. A cell that is not still is known after its first rows, so asking costs little where the
+// answer is no.
 #include "src/op/spectral/still_mask.h"
 #include "src/op/operator.h"
 
@@ -14,7 +14,7 @@
 
 enum { Y, X, INPUTS };
 
-// --- cells ----------------------------------------------------------------------------------------
+// --- cells ---------------------------------------------------------------------------------------
 
 static int64_t pieces(int64_t length, int64_t count)
 {
@@ -74,7 +74,7 @@ bool zn_is_still(const zn_stillness *s, const void *first, size_t line, int64_t 
     return narrow;
 }
 
-// --- the operator -----------------------------------------------------------------------------------
+// --- the operator --------------------------------------------------------------------------------
 
 static zenith_status infer(zn_node *node, zn_error *err)
 {
@@ -130,7 +130,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- lowering: cells, each copied, converted or cleared -----------------------------------------------
+// --- lowering: cells, each copied, converted or cleared ------------------------------------------
 
 typedef struct still_lowering {
     zn_lowering base;

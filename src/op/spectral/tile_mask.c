@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A hard mask: the map is cut into a grid of rectangles, each with a score [rows, columns]; where the
-// score is negative the map becomes zero. Pixel (y, x) lies in rectangle (y rows / h, x columns / w),
-// rounded down, so that one grid fits every size of map.
+// A hard mask: the map is cut into a grid of rectangles, each with a score [rows, columns]; where
+// the score is negative the map becomes zero. Pixel (y, x) lies in rectangle (y rows / h, x columns
+// / w), rounded down, so that one grid fits every size of map.
 //
-// A step has no slope, so its score would never be learned: the gradient with respect to the scores is
-// that of a product, as if the mask were the score itself ("straight through").
+// A step has no slope, so its score would never be learned: the gradient with respect to the scores
+// is that of a product, as if the mask were the score itself ("straight through").
 //
 // The sum of a * b over each rectangle of a grid and all channels, in f32: two maps of one shape ->
 // [rows, columns]. The gradient of the scores of tile_mask.
@@ -36,7 +36,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- lowering: a copy or zeros, and a conversion where the types differ ----------------------------
+// --- lowering: a copy or zeros, and a conversion where the types differ --------------------------
 
 typedef struct mask_lowering {
     zn_lowering base;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// y = W soft((1 + gate) . (W x), threshold) on tiles of a map; see ops.h. Where a tile reaches beyond
-// the map it reads it mirrored.
+// y = W soft((1 + gate) . (W x), threshold) on tiles of a map; see ops.h. Where a tile reaches
+// beyond the map it reads it mirrored.
 //
 // Rows. A row needs those of its tile, at most size - 1 above it and below it; and at the lower
-// border, where a tile may have one row inside the map, the mirrored ones, which lie above that tile.
-// The rule of rows says so for any row, whatever its place in its tile: windows of a plan need a rule
-// that is the same everywhere. A call computes the tiles that its rows touch.
+// border, where a tile may have one row inside the map, the mirrored ones, which lie above that
+// tile. The rule of rows says so for any row, whatever its place in its tile: windows of a plan
+// need a rule that is the same everywhere. A call computes the tiles that its rows touch.
 #include "src/op/operator.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 
@@ -150,7 +150,8 @@ static double flops(const zn_node *node)
 
 // --- gradient -----------------------------------------------------------------------------------
 
-// W gate W is symmetric on tiles; around the map stand its mirrored pixels, whose share is folded back.
+// W gate W is symmetric on tiles; around the map stand its mirrored pixels, whose share is folded
+// back.
 static zn_node *gradient_of_map(zn_graph *graph, const zn_node *node, zn_node *dy)
 {
     const zn_walsh_tile_attributes *a = node->attributes;

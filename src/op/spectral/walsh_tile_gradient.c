@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of walsh_tile with respect to x, for all pixels that tiles cover: W ((1 + gate) . (W dy)),
-// where W x was above the threshold. Outside the map dy is zero. mirror_fold adds what lies outside
-// the map to the pixels that were mirrored there.
+// The gradient of walsh_tile with respect to x, for all pixels that tiles cover: W ((1 + gate) . (W
+// dy)), where W x was above the threshold. Outside the map dy is zero. mirror_fold adds what lies
+// outside the map to the pixels that were mirrored there.
 #include "src/op/operator.h"
 #include "src/op/spectral/walsh_tile_lowering.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the lowerings of walsh_tile and of its gradients share: factors as the kernels want them, and
-// the pixels of a tile looked up in a map.
+// What the lowerings of walsh_tile and of its gradients share: factors as the kernels want them,
+// and the pixels of a tile looked up in a map.
 #ifndef ZN_OP_WALSH_TILE_LOWERING_H
 #define ZN_OP_WALSH_TILE_LOWERING_H
 

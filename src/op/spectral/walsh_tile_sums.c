@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of walsh_tile with respect to its gate and its threshold, f32 [size * size, c]: sums
-// over tiles, where v = (1 + gate) . (W x) was above the threshold t,
+// The gradients of walsh_tile with respect to its gate and its threshold, f32 [size * size, c]:
+// sums over tiles, where v = (1 + gate) . (W x) was above the threshold t,
 //
 //     d gate = sum (W x) . (W dy)        d t = -sign(t) sum sign(v) . (W dy)
 //

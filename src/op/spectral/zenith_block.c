@@ -3,16 +3,17 @@
 //
 // A ZenithBlock in one: x + masks(conv1x1(relu(walsh_tile(x) + depthwise(x)))).
 //
-// It is computed rectangle by rectangle, those of the mask, or of some 32 x 32 pixels without one: the
-// values between the steps stay in the cache, and a rectangle whose score is negative is copied. Nothing
-// else of it is computed, so time falls with what is pruned; tiles over the edge between a rectangle that
-// is pruned and one that is not are computed for the latter alone. A rectangle's bits do not depend on the
-// others: pruned or not, what is left has the bits of the dense run. Where still parts of the map are left
-// out too, the rectangles are divided into still_mask's cells, and those that are still are copied.
+// It is computed rectangle by rectangle, those of the mask, or of some 32 x 32 pixels without one:
+// the values between the steps stay in the cache, and a rectangle whose score is negative is
+// copied. Nothing else of it is computed, so time falls with what is pruned; tiles over the edge
+// between a rectangle that is pruned and one that is not are computed for the latter alone. A
+// rectangle's bits do not depend on the others: pruned or not, what is left has the bits of the
+// dense run. Where still parts of the map are left out too, the rectangles are divided into
+// still_mask's cells, and those that are still are copied.
 //
-// A copy is a fifth of a block's time. Where some of it is pruned the result lies over x, if the plan
-// can, and what is left out is not touched. Rectangles see some pixels of their neighbours, so the
-// steps before the mixing are then done for all of them before the first is written.
+// A copy is a fifth of a block's time. Where some of it is pruned the result lies over x, if the
+// plan can, and what is left out is not touched. Rectangles see some pixels of their neighbours, so
+// the steps before the mixing are then done for all of them before the first is written.
 //
 // Fused when types are known, without gradients (they read the values in between).
 #include "src/kernel/conv/depthwise.h"
@@ -157,8 +158,9 @@ typedef struct block_lowering {
     size_t seen_bytes, zero_bytes, tile_bytes, part_bytes, parts;
 } block_lowering;
 
-// One part's view of the call, at one rectangle. Scratch: of each part a row of zeros, what the tile and
-// still_mask want, and the values before the mixing; in place, those of each rectangle are behind.
+// One part's view of the call, at one rectangle. Scratch: of each part a row of zeros, what the
+// tile and still_mask want, and the values before the mixing; in place, those of each rectangle are
+// behind.
 typedef struct work {
     const block_lowering *lowering;
     const uint8_t *x;
@@ -364,8 +366,8 @@ static void lowering_free(zn_lowering *base)
     zn_free(base);
 }
 
-// Room for the largest rectangle, a row of zeros as wide with a pixel on each side, a tile, and what
-// tells still rectangles.
+// Room for the largest rectangle, a row of zeros as wide with a pixel on each side, a tile, and
+// what tells still rectangles.
 static void measure(block_lowering *l, size_t pixel, int tile)
 {
     const int64_t high = l->grid.height / l->grid.rows + 1,

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ZenithLite block in one: relu(x + expand(columns(rows(compress(x))))), where compress and expand are
-// grouped 1x1 convolutions and rows and columns gates between Walsh transforms.
+// A ZenithLite block in one: relu(x + expand(columns(rows(compress(x))))), where compress and
+// expand are grouped 1x1 convolutions and rows and columns gates between Walsh transforms.
 //
 // It goes over memory twice, which is the least there is: a column needs every row.
 //
 //     rows     compress a row into the cache, transform, gate and transform it there, and put it away in
 //              strips of 16 pixels or 8, each strip all rows one below the other: [strips, h, 16, c]
-//     strips   transform, gate and transform the columns of a strip into the cache, expand it row by row,
-//              add x, relu
+//     strips   transform, gate and transform the columns of a strip into the cache, expand it row
+//              by row, add x, relu
 //
 // A strip in the cache is h * 16 * c floats: 1 MB for 256 rows of 64 channels. Fused when types are
 // known, without gradients.

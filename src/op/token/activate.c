@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A curve over every value of a map or a vector: silu, gelu or tanh. gated: activation(a) * b, value by
-// value, the gated product of feed-forward blocks (swiglu with silu).
+// A curve over every value of a map or a vector: silu, gelu or tanh. gated: activation(a) * b,
+// value by value, the gated product of feed-forward blocks (swiglu with silu).
 //
 // The gradient of activate, dy * slope(x); and with a third input that of gated with respect to
 // what goes through the curve: dy * b * slope(a).

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of attention with respect to its packed keys and values, in f32 and in the order that
-// f32 has. A barrier: every query adds to every key that it sees.
-// attention_rows.h has the formulas.
+// The gradient of attention with respect to its packed keys and values, in f32 and in the order
+// that f32 has. A barrier: every query adds to every key that it sees. attention_rows.h has the
+// formulas.
 #include "src/op/operator.h"
 #include "src/op/token/attention_rows.h"
 
@@ -66,7 +66,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- lowering: first the totals of each query, then blocks of keys of a key head --------------------
+// --- lowering: first the totals of each query, then blocks of keys of a key head -----------------
 
 enum { MOST = ZN_ATTENTION_GRADIENT_ROWS };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of attention with respect to its queries: rows like those of the queries, from dy, q and
-// the packed keys. attention_rows.h has the formulas.
+// The gradient of attention with respect to its queries: rows like those of the queries, from dy, q
+// and the packed keys. attention_rows.h has the formulas.
 #include "src/op/operator.h"
 #include "src/op/token/attention_rows.h"
 
@@ -45,7 +45,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
         for (int64_t head = 0; head < s.heads; head++) refer(&s, inputs, query, head, output);
 }
 
-// --- lowering: blocks of queries of a head ----------------------------------------------------------
+// --- lowering: blocks of queries of a head -------------------------------------------------------
 
 static void store(const queries_lowering *l, const zn_call *call, int64_t head, int64_t first,
                   int64_t count, const float *dq)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys and values, packed for attention: two maps [1, h, w, key heads * width] become one value that is
-// no map, so that it is whole before any query is looked at. It has the type of the keys; attention_op.c
-// reads it. A barrier.
+// Keys and values, packed for attention: two maps [1, h, w, key heads * width] become one value
+// that is no map, so that it is whole before any query is looked at. It has the type of the keys;
+// attention_op.c reads it. A barrier.
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"
 #include "src/op/token/attention_shape.h"
@@ -70,7 +70,7 @@ static void reference(const zn_node *node, const zn_tensor *inputs, zn_tensor *o
     }
 }
 
-// --- lowering: a panel of keys at a time, for all channels of a head --------------------------------
+// --- lowering: a panel of keys at a time, for all channels of a head -----------------------------
 
 // A key's head to its places.
 static void place_floats(const zn_attention_shape *s, bool value, int64_t head, int64_t key,

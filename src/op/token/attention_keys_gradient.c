@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of attention_keys: the elements of one of its inputs, from the packed f32 gradient back
-// into a map [1, rows, columns, key heads * width].
+// The gradient of attention_keys: the elements of one of its inputs, from the packed f32 gradient
+// back into a map [1, rows, columns, key heads * width].
 #include "src/op/operator.h"
 #include "src/op/token/attention_shape.h"
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax(scale q k^T) v for each head: rows of queries against the packed keys and values of
-// attention_keys.c, which are whole. kernel/attention/attention.h has the algorithm. Threads share blocks of
-// queries of a head; keys are at fixed places, so the bits depend on neither rows of a call nor threads.
+// attention_keys.c, which are whole. kernel/attention/attention.h has the algorithm. Threads share
+// blocks of queries of a head; keys are at fixed places, so the bits depend on neither rows of a
+// call nor threads.
 #include "src/base/text.h"
 #include "src/kernel/kernels.h"
 #include "src/op/convert_parallel.h"

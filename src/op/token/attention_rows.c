@@ -29,7 +29,7 @@ double zn_attention_gradient_flops(const zn_node *node)
     return 12 * (double)s.queries * (double)s.keys * (double)(s.heads * s.width);
 }
 
-// --- inputs in the scratch --------------------------------------------------------------------------
+// --- inputs in the scratch -----------------------------------------------------------------------
 
 static int64_t heads_of(const zn_attention_shape *s, int matrix)
 {

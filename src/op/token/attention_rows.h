@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two gradients of attention share: their inputs in f32, laid out as kernel/attention/attention_gradient.h
-// multiplies them, and their references. With s = scale q . k, p = softmax(s) and y = sum of p v:
+// What the two gradients of attention share: their inputs in f32, laid out as
+// kernel/attention/attention_gradient.h multiplies them, and their references. With s = scale q .
+// k, p = softmax(s) and y = sum of p v:
 //
 //     dp = dy . v     D = sum of p dp     ds = p (dp - D)
 //     dq = scale sum over keys of ds k    dk = scale sum over queries of ds q    dv = sum of p dy
@@ -15,8 +16,8 @@
 
 enum { ZN_ATTENTION_DY, ZN_ATTENTION_Q, ZN_ATTENTION_PACKED, ZN_ATTENTION_INPUTS };
 
-// The four matrices of each head, in up to three forms: rows [padded tokens][padded width], and both kinds of
-// panels.
+// The four matrices of each head, in up to three forms: rows [padded tokens][padded width], and
+// both kinds of panels.
 enum { ZN_ATTENTION_K = ZN_ATTENTION_PACKED, ZN_ATTENTION_V, ZN_ATTENTION_MATRICES };
 typedef enum zn_attention_form {
     ZN_ATTENTION_ROWS,
@@ -38,7 +39,8 @@ typedef struct zn_attention_rows {
     size_t bytes; // with the parts: of each worker a state of the kernel and two blocks of sums
 } zn_attention_rows;
 
-// Sets the parts of `base` too. forms: a bit for each form that is wanted of a matrix besides rows. rows: of a call.
+// Sets the parts of `base` too. forms: a bit for each form that is wanted of a matrix besides rows.
+// rows: of a call.
 zenith_status zn_attention_rows_make(const zn_lowering_request *request, int64_t rows,
                                      const unsigned forms[ZN_ATTENTION_MATRICES], zn_lowering *base,
                                      zn_attention_rows *out, zn_error *err);

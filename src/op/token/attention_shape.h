@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the operators of attention know of each other: attributes of their nodes, and the packed keys
-// and values, [2, key heads, padded keys * padded width], in the panels of kernel/attention/attention.h. Element
-// 0 of the first dimension is the keys, 1 the values. Gradients with respect to that value have its
-// elements in the order that f32 has.
+// What the operators of attention know of each other: attributes of their nodes, and the packed
+// keys and values, [2, key heads, padded keys * padded width], in the panels of
+// kernel/attention/attention.h. Element 0 of the first dimension is the keys, 1 the values.
+// Gradients with respect to that value have its elements in the order that f32 has.
 #ifndef ZN_OP_ATTENTION_SHAPE_H
 #define ZN_OP_ATTENTION_SHAPE_H
 
@@ -26,8 +26,8 @@ typedef struct zn_attention_node_attributes {
     int64_t keys; // how many there are; the packed value has whole panels
 } zn_attention_node_attributes;
 
-// All sizes of an attention. Columns that are sequences by themselves lie beside each other in a row as heads do, and are
-// heads here.
+// All sizes of an attention. Columns that are sequences by themselves lie beside each other in a
+// row as heads do, and are heads here.
 typedef struct zn_attention_shape {
     int64_t queries, keys, heads, key_heads, width;
     int64_t padded_keys, padded_width;
@@ -35,7 +35,8 @@ typedef struct zn_attention_shape {
     double scale; // of scores; 1 / sqrt(width) where the attributes say 0
 } zn_attention_shape;
 
-// Of a node with zn_attention_node_attributes. q: the input that is the queries; keys: the packed value.
+// Of a node with zn_attention_node_attributes. q: the input that is the queries; keys: the packed
+// value.
 zn_attention_shape zn_attention_shape_of(const zn_node *node, int q);
 zenith_status zn_attention_check(const zn_node *node, int q, int keys, zn_error *err);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of a table by number: tokens become vectors. The table may have a hundred thousand rows, so it is
-// read where it lies, a row at a time, and not packed. Numbers are rounded to whole ones; those outside
-// the table give zeros.
+// Rows of a table by number: tokens become vectors. The table may have a hundred thousand rows, so
+// it is read where it lies, a row at a time, and not packed. Numbers are rounded to whole ones;
+// those outside the table give zeros.
 //
 // The gradient of embed with respect to the table: each row gets the sum of dy over the tokens that
 // name it, [rows, channels]. Threads share the channels and each goes through all tokens in order,

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// linear by its kernels. A call takes all tokens it is given, portion by portion: those of a portion are
-// laid out for the kernel, then workers take block after block of outputs, and look at the cancel flag
-// before each. Weights are so read once for a portion, which is thousands of tokens.
+// linear by its kernels. A call takes all tokens it is given, portion by portion: those of a
+// portion are laid out for the kernel, then workers take block after block of outputs, and look at
+// the cancel flag before each. Weights are so read once for a portion, which is thousands of
+// tokens.
 #include "src/op/token/linear_lowering.h"
 #include "src/kernel/kernels.h"
 
@@ -231,7 +232,8 @@ static zenith_status pack_by(const packing *p, size_t scratch, zn_parallel_fn *s
     return ZENITH_OK;
 }
 
-// Plain weights the other way round, as every step of training has them: some inputs after the other.
+// Plain weights the other way round, as every step of training has them: some inputs after the
+// other.
 static void pack_columns_some(void *arg, size_t begin, size_t end)
 {
     enum { SOME = 32 };

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// y = x weight^T + bias: a map's pixels, or a vector, by a matrix. Turned, by the matrix the other way
-// around, it is its own gradient. In 8 bits, its gradient is that of the product before rounding.
+// y = x weight^T + bias: a map's pixels, or a vector, by a matrix. Turned, by the matrix the other
+// way around, it is its own gradient. In 8 bits, its gradient is that of the product before
+// rounding.
 #include "src/op/operator.h"
 #include "src/op/token/linear_lowering.h"
 #include "src/op/token/token_checks.h"
@@ -106,8 +107,8 @@ static bool has_bytes(const zn_row_source *rows)
     return rows && (rows->read_bytes || rows->fours.read);
 }
 
-// The same with a row of a source that has bytes, or 4 bits of which bytes are made: those as they are, and the
-// token rotated as they were. NaN when there is no memory.
+// The same with a row of a source that has bytes, or 4 bits of which bytes are made: those as they
+// are, and the token rotated as they were. NaN when there is no memory.
 static double byte_sum_of(const line *x, const zn_row_source *rows, size_t row)
 {
     const int64_t at = (int64_t)row, inputs = (int64_t)x->count;

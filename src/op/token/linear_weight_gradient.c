@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient of linear with respect to its weight, in f32: dw[o][i] = sum over tokens of
-// dy[t][o] * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
+// The gradient of linear with respect to its weight, in f32: dw[o][i] = sum over tokens of dy[t][o]
+// * x[t][i]. It is a product of linear itself whose inputs are the tokens: the columns of dy are
 // multiplied by those of x. For each call dy is turned; x is packed as it lies.
 #include "src/kernel/kernels.h"
 #include "src/op/operator.h"
@@ -53,8 +53,8 @@ enum {
     TURNED = 16
 }; // tokens, and channels, that are turned together: a line of the cache has as many
 
-// rows[channel][token] of the tokens [first, first + count), whose maps are read from byte to byte: x was
-// written long ago, and is not near.
+// rows[channel][token] of the tokens [first, first + count), whose maps are read from byte to byte:
+// x was written long ago, and is not near.
 static void turn(const zn_linear_columns *c, const char *src, int64_t tokens, int64_t first,
                  int64_t count, float *rows)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides; for each channel of each
-// column, where columns have conditions of their own. With `plain` x * scale + shift: the gradient of gated_add.
+// x * (1 + scale) + shift, with a scale and a shift for each channel that a condition decides; for
+// each channel of each column, where columns have conditions of their own. With `plain` x * scale +
+// shift: the gradient of gated_add.
 //
 // x + gate * y, with a gate for each channel: how a conditioned block adds its branch. Columns may
 // have gates of their own.

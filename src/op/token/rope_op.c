@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotary positions: the pairs of each head of x turned by the angles of the token. The gradient is the
-// same, turned back. The table is made from positions, not learned, so it has no gradient.
+// Rotary positions: the pairs of each head of x turned by the angles of the token. The gradient is
+// the same, turned back. The table is made from positions, not learned, so it has no gradient.
 #include "src/kernel/attention/rope.h"
 #include "src/kernel/kernels.h"
 #include "src/op/operator.h"

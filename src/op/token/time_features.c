@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The features of a timestep, or of each of a sequence of them: cosines and then sines of one number at
-// falling frequencies. It is a few hundred numbers a timestep, so the specification is also what runs: the
-// same bits everywhere. Exponents, frequencies and angles are rounded to f32 one after the other, as the
-// published networks compute them: at an angle of 1000 that moves a cosine by 3e-5.
+// The features of a timestep, or of each of a sequence of them: cosines and then sines of one
+// number at falling frequencies. It is a few hundred numbers a timestep, so the specification is
+// also what runs: the same bits everywhere. Exponents, frequencies and angles are rounded to f32
+// one after the other, as the published networks compute them: at an angle of 1000 that moves a
+// cosine by 3e-5.
 #include "src/op/operator.h"
 
 #include <math.h>

@@ -12,11 +12,13 @@
 // Input `input` is a map or a vector.
 zenith_status zn_check_tokens(const zn_node *node, int input, zn_error *err);
 
-// Input `input` is a vector of the channels of the map that input 0 is, or of those of a row: each column has its own.
+// Input `input` is a vector of the channels of the map that input 0 is, or of those of a row: each
+// column has its own.
 zenith_status zn_check_modulator(const zn_node *node, int input, zn_error *err);
 bool zn_modulates_columns(const zn_node *node, int input);
 
-// The result is like input 0: vectors and results of quantised maps are f32, other maps have their type.
+// The result is like input 0: vectors and results of quantised maps are f32, other maps have their
+// type.
 void zn_infer_tokens(zn_node *node);
 
 zenith_status zn_check_activation(const zn_node *node, zn_error *err);

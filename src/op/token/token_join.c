@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens of several maps, one after the other, as one sequence: what attention over all of them looks
-// at. A vector may fill it up to a round number of tokens. The places of tokens move by other amounts for
-// each map, so it is a barrier.
+// The tokens of several maps, one after the other, as one sequence: what attention over all of them
+// looks at. A vector may fill it up to a round number of tokens. The places of tokens move by other
+// amounts for each map, so it is a barrier.
 #include "src/op/convert_parallel.h"
 #include "src/op/operator.h"
 

@@ -8,8 +8,8 @@
 #include "src/kernel/norm/token_norm.h"
 #include "src/op/token/token_ops.h"
 
-// The attributes of these nodes: the builder's, and which inputs are there. Inputs are x, then the gain
-// and the bias that there are; of gradients dy and x come first.
+// The attributes of these nodes: the builder's, and which inputs are there. Inputs are x, then the
+// gain and the bias that there are; of gradients dy and x come first.
 typedef struct zn_token_norm_parts {
     int groups;
     float epsilon;

@@ -13,9 +13,9 @@
 
 #include "src/graph/op.h"
 
-// int8: products in 8 bits, with a scale for each token (found as it is read) and one for each row of
-// the weight. The result has its usual type.
-// turned: by the weight the other way around, x weight, which is the gradient.
+// int8: products in 8 bits, with a scale for each token (found as it is read) and one for each row
+// of the weight. The result has its usual type. turned: by the weight the other way around, x
+// weight, which is the gradient.
 typedef struct zn_linear_attributes {
     bool int8;
     bool turned;
@@ -43,8 +43,8 @@ typedef struct zn_rope_attributes {
     bool back;
 } zn_rope_attributes;
 
-// groups: each group of channels is normed by itself (the heads of queries and keys); the gain is then
-// of one group. 1: all channels of a token together.
+// groups: each group of channels is normed by itself (the heads of queries and keys); the gain is
+// then of one group. 1: all channels of a token together.
 typedef struct zn_token_norm_attributes {
     int groups;
     float epsilon;
@@ -83,13 +83,15 @@ typedef struct zn_token_slice_attributes {
     int64_t first, height, width;
 } zn_token_slice_attributes;
 
-// cos(s f_i), i < size / 2, then sin(s f_i), where f_i = exp(-ln(period) i / (size / 2)), all in f32.
+// cos(s f_i), i < size / 2, then sin(s f_i), where f_i = exp(-ln(period) i / (size / 2)), all in
+// f32.
 typedef struct zn_time_features_attributes {
     int64_t size;
     float period;
 } zn_time_features_attributes;
 
-// y = x weight^T + bias: x a map or a vector, over its channels; weight [out, in], bias [out] or NULL.
+// y = x weight^T + bias: x a map or a vector, over its channels; weight [out, in], bias [out] or
+// NULL.
 zn_node *zn_linear(zn_graph *graph, const char *name, zn_node *x, zn_node *weight, zn_node *bias);
 // y = x weight + bias: weight [in, out].
 zn_node *zn_linear_turned(zn_graph *graph, const char *name, zn_node *x, zn_node *weight,
@@ -101,12 +103,13 @@ zn_node *zn_linear_turned(zn_graph *graph, const char *name, zn_node *x, zn_node
 zn_node *zn_attention(zn_graph *graph, const char *name, zn_node *q, zn_node *k, zn_node *v,
                       zn_attention_attributes attributes);
 
-// Turns the pairs of each head of x by the angles of its token. table: a sequence f32 [1, tokens, 1,
-// width of a head], the cosines of its pairs and then the sines.
+// Turns the pairs of each head of x by the angles of its token. table: a sequence f32 [1, tokens,
+// 1, width of a head], the cosines of its pairs and then the sines.
 zn_node *zn_rope(zn_graph *graph, const char *name, zn_node *x, zn_node *table,
                  zn_rope_attributes attributes);
 
-// x / sqrt(mean(x^2) + epsilon) * gain, over the channels of a group; gain [channels / groups] or NULL.
+// x / sqrt(mean(x^2) + epsilon) * gain, over the channels of a group; gain [channels / groups] or
+// NULL.
 zn_node *zn_rms_norm(zn_graph *graph, const char *name, zn_node *x, zn_node *gain,
                      zn_token_norm_attributes attributes);
 // (x - mean) / sqrt(variance + epsilon) * gain + bias, likewise; gain and bias may be NULL.
@@ -117,8 +120,8 @@ zn_node *zn_activate(zn_graph *graph, const char *name, zn_node *x,
                      zn_activation kind); // map or vector
 // activation(a) * b: equal shapes, maps or vectors.
 zn_node *zn_gated(zn_graph *graph, const char *name, zn_node *a, zn_node *b, zn_activation kind);
-// x * (1 + scale) + shift: scale and shift are vectors of x's channels, or of those of all its columns, one after the
-// other: each column has its own then. shift may be NULL.
+// x * (1 + scale) + shift: scale and shift are vectors of x's channels, or of those of all its
+// columns, one after the other: each column has its own then. shift may be NULL.
 zn_node *zn_modulate(zn_graph *graph, const char *name, zn_node *x, zn_node *scale, zn_node *shift);
 // x * factor + offset, as vectors of zn_modulate are; offset may be NULL.
 zn_node *zn_times_vector(zn_graph *graph, const char *name, zn_node *x, zn_node *factor,
@@ -130,8 +133,9 @@ zn_node *zn_gated_add(zn_graph *graph, const char *name, zn_node *x, zn_node *y,
 // numbers below 2^24, read as they are stored; one outside the table gives zeros.
 zn_node *zn_embed(zn_graph *graph, const char *name, zn_node *ids, zn_node *table);
 
-// The tokens of 1 .. 4 maps, one after the other, as a sequence of `tokens`: as many as they have, or more
-// where there is `filler`, a vector of their channels that each further token is. It may be NULL.
+// The tokens of 1 .. 4 maps, one after the other, as a sequence of `tokens`: as many as they have,
+// or more where there is `filler`, a vector of their channels that each further token is. It may be
+// NULL.
 zn_node *zn_token_join(zn_graph *graph, const char *name, zn_node *const *maps, int count,
                        zn_node *filler, int64_t tokens);
 // height x width tokens of x from `first` on, as a map.

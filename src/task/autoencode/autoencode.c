@@ -352,7 +352,8 @@ static void write_result(const zn_batch *batch, size_t i, zenith_dtype dtype, ze
     zn_caller_struct_out(&result, sizeof result, theirs);
 }
 
-// The sentence of a batch is that of its first failure: in time where that ends the batch, else by number.
+// The sentence of a batch is that of its first failure: in time where that ends the batch, else by
+// number.
 static void end_picture(batch_run *all, size_t index, zenith_status status, const zn_error *error)
 {
     zn_mutex_lock(all->lock);
@@ -396,8 +397,8 @@ static zenith_status run_pictures(void *arg, zn_team *team, int stream)
     return ZENITH_OK;
 }
 
-// Takes every picture, before anything is computed. One that cannot be worked fails alone; structs that
-// cannot be read fail the call.
+// Takes every picture, before anything is computed. One that cannot be worked fails alone; structs
+// that cannot be read fail the call.
 static zenith_status take_pictures(batch_run *all, zn_error *err)
 {
     const zn_batch *batch = all->batch;
@@ -433,8 +434,8 @@ static zenith_status check_batch(const zn_batch *batch, zn_error *err)
     return ZENITH_OK;
 }
 
-// The buffers of the whole batch are there all the time; what they leave is divided. Where they leave nothing,
-// the plan of each picture says what it needs.
+// The buffers of the whole batch are there all the time; what they leave is divided. Where they
+// leave nothing, the plan of each picture says what it needs.
 static void share_memory(batch_run *all, int jobs)
 {
     const uint64_t limit = all->batch->params.max_memory;

@@ -21,15 +21,16 @@ typedef struct zn_batch {
     zenith_run_params params; // dtype never the default; facts: our struct, or NULL
 } zn_batch;
 
-// What every run of pictures and latents checks first: whether the weights have the part, a picture a size that
-// the model takes, and a picture and a latent fit each other.
+// What every run of pictures and latents checks first: whether the weights have the part, a picture
+// a size that the model takes, and a picture and a latent fit each other.
 zenith_status zn_check_part(const zn_model *model, unsigned part, zn_error *err);
 zenith_status zn_check_size(const zn_model *model, const zenith_image *image, zn_error *err);
 zenith_status zn_check_pair(const zn_model *model, const zenith_image *image,
                             const zenith_latent *latent, zn_error *err);
 
-// Checks sizes, types and pointers before anything is computed. Fills params.facts, and params.results where
-// they are asked for: one picture's failure then leaves the others alone (ZENITH_PARTIAL).
+// Checks sizes, types and pointers before anything is computed. Fills params.facts, and
+// params.results where they are asked for: one picture's failure then leaves the others alone
+// (ZENITH_PARTIAL).
 zenith_status zn_autoencode(zn_engine *engine, const zn_batch *batch, zn_error *err);
 // The same in a job on `stream`, on that stream alone.
 zenith_status zn_autoencode_on_stream(zn_engine *engine, const zn_batch *batch, zn_team *team,

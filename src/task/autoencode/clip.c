@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clip owns its plans, one of the first step and one of the next for each stream of the engine that it has run on:
-// both must be there when states are made, and a cache could drop one for the other.
+// A clip owns its plans, one of the first step and one of the next for each stream of the engine
+// that it has run on: both must be there when states are made, and a cache could drop one for the
+// other.
 #include "src/task/autoencode/clip.h"
 
 #include "src/graph/states.h"
@@ -97,8 +98,8 @@ static zenith_status too_small(uint64_t needed, uint64_t limit, zn_error *err)
         (unsigned long long)needed, (unsigned long long)limit);
 }
 
-// What states and packed weights take is known when plans are made: with a bound, those are then made again, with
-// fewer bytes of states, and for what is left.
+// What states and packed weights take is known when plans are made: with a bound, those are then
+// made again, with fewer bytes of states, and for what is left.
 static zenith_status open_on_stream(void *arg, zn_team *team, int stream)
 {
     const open_job *job = arg;

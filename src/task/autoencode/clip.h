@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A clip on its way through an encoder or decoder of video, a step at a time: one latent, and the pictures that it
-// stands for. What later steps need of earlier ones is in states, so bytes do not depend on the clip's length.
+// A clip on its way through an encoder or decoder of video, a step at a time: one latent, and the
+// pictures that it stands for. What later steps need of earlier ones is in states, so bytes do not
+// depend on the clip's length.
 #ifndef ZN_TASK_AUTOENCODE_CLIP_H
 #define ZN_TASK_AUTOENCODE_CLIP_H
 
@@ -33,8 +34,9 @@ zenith_run_facts zn_clip_facts(const zn_clip *clip);
 // The next step is a first one again.
 void zn_clip_reset(zn_clip *clip);
 
-// One step: zn_clip_frames pictures, and one latent. A step that fails or is stopped can be made again, unless
-// max_memory was so tight that a step writes over what it reads: then the clip must be reset.
+// One step: zn_clip_frames pictures, and one latent. A step that fails or is stopped can be made
+// again, unless max_memory was so tight that a step writes over what it reads: then the clip must
+// be reset.
 zenith_status zn_clip_step(zn_clip *clip, const zenith_image *images, const zenith_latent *latent,
                            zn_error *err);
 

@@ -65,7 +65,8 @@ static zenith_status pad(const zn_fit_options *options, uint32_t multiple, uint3
     return ZENITH_OK;
 }
 
-// How much of a picture the shape of a bucket keeps, up to 1. Both products are exact, so that every machine chooses alike.
+// How much of a picture the shape of a bucket keeps, up to 1. Both products are exact, so that
+// every machine chooses alike.
 static double kept_share(const zn_fit_size *bucket, uint32_t width, uint32_t height)
 {
     const double across = (double)((uint64_t)width * bucket->height);

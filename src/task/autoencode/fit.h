@@ -41,9 +41,10 @@ typedef struct zn_fit_plan {
 // For a picture of width x height, none of them 0.
 //   CROP    the middle; what is odd is taken off at right and bottom
 //   PAD     all of it, plus edge pixels at right and bottom
-//   RESIZE  scaled to cover the wanted size, the middle of that. With buckets no picture is enlarged: of those that it covers, the
-//           largest one among those that keep nine tenths or more of what the best keeps of it, the first of equals;
-//           ZENITH_INVALID_ARGUMENT where it covers none
+//   RESIZE  scaled to cover the wanted size, the middle of that. With buckets no picture is
+//           enlarged: of those that it covers, the largest one among those that keep nine tenths or
+//           more of what the best keeps of it, the first of equals; ZENITH_INVALID_ARGUMENT where
+//           it covers none
 //   EXACT   all of it, or ZENITH_INVALID_ARGUMENT
 zenith_status zn_fit_plan_make(const zn_fit_options *options, uint32_t width, uint32_t height,
                                zn_fit_plan *out, zn_error *err);

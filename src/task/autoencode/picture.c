@@ -42,8 +42,8 @@ static uint64_t picture_bytes(uint32_t width, uint32_t height)
 }
 
 // What zn_resize_rgb holds beside its source: the result, the picture between its two passes, and
-// the weights of both (of a pixel of the longer side at most 28 bytes, across four times as many, and a
-// row of the source besides).
+// the weights of both (of a pixel of the longer side at most 28 bytes, across four times as many,
+// and a row of the source besides).
 static uint64_t resize_bytes(const zn_picture *picture)
 {
     const zn_fit_plan *plan = &picture->plan;

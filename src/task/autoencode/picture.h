@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What decides the pixels that a model sees, from file to rows (format/image/image.h, task/autoencode/fit.h). It changes when the same
-// file would give other pixels.
+// What decides the pixels that a model sees, from file to rows (format/image/image.h,
+// task/autoencode/fit.h). It changes when the same file would give other pixels.
 #define ZN_PIPELINE_VERSION "1"
 
 typedef struct zn_picture zn_picture;

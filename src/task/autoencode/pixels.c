@@ -189,7 +189,8 @@ static channel channel_of(const zenith_image *image, size_t row, size_t sample)
     return (channel){begin + sample * sample_bytes(image), layouts[image->channels].samples};
 }
 
-// A colour between the caller's samples and a plan's packed pixels, whose first this is of that colour.
+// A colour between the caller's samples and a plan's packed pixels, whose first this is of that
+// colour.
 static void fetch_colour(zenith_number number, channel from, void *packed, size_t count)
 {
     if (number == ZENITH_U8) {

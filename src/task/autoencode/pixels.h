@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows between a caller's images and latents (memory in several layouts and number types, or callbacks) and
-// the dense HWC rows of a plan.
+// Rows between a caller's images and latents (memory in several layouts and number types, or
+// callbacks) and the dense HWC rows of a plan.
 #ifndef ZN_TASK_AUTOENCODE_PIXELS_H
 #define ZN_TASK_AUTOENCODE_PIXELS_H
 
 #include "src/model/autoencoder.h"
 #include "zenith/zenith.h"
 
-// Element i of a caller's array in our own form: a struct of any version of the header becomes today's, and
-// number, order and row_bytes are filled in. Every call does this once for each, at the door; what lies behind
-// it, here too, reads only `ours`.
+// Element i of a caller's array in our own form: a struct of any version of the header becomes
+// today's, and number, order and row_bytes are filled in. Every call does this once for each, at
+// the door; what lies behind it, here too, reads only `ours`.
 zenith_status zn_image_take(const zenith_image *theirs, size_t i, zenith_image *ours,
                             zn_error *err);
 zenith_status zn_latent_take(const zenith_latent *theirs, size_t i, zenith_latent *ours,
@@ -27,7 +27,8 @@ bool zn_image_plain(const zenith_image *image);
 // ZENITH_U8 or ZENITH_F32: the type of an image's rows in a plan.
 zenith_number zn_image_plan_number(const zenith_image *image);
 
-// dst, src: [count][width][3] of the plan's type. Reading refuses NaN and infinity and names the first.
+// dst, src: [count][width][3] of the plan's type. Reading refuses NaN and infinity and names the
+// first.
 zenith_status zn_image_read_rows(const zenith_image *image, int64_t row, int64_t count, void *dst,
                                  zn_error *err);
 zenith_status zn_image_write_rows(const zenith_image *image, int64_t row, int64_t count,
@@ -39,9 +40,9 @@ zenith_status zn_latent_read_rows(const zenith_latent *latent, const zn_autoenco
 zenith_status zn_latent_write_rows(const zenith_latent *latent, const zn_autoencoder_facts *facts,
                                    int64_t row, int64_t count, const float *src, zn_error *err);
 
-// Makes rows of a latent, [count][width][channels], out of rows of moments, in their place: the mean plus
-// the standard deviation times noise. A number's noise follows from the latent's seed and its place (channel,
-// row, column), so that bands, threads and neighbours change nothing.
+// Makes rows of a latent, [count][width][channels], out of rows of moments, in their place: the
+// mean plus the standard deviation times noise. A number's noise follows from the latent's seed and
+// its place (channel, row, column), so that bands, threads and neighbours change nothing.
 void zn_latent_sample_rows(const zenith_latent *latent, int64_t row, int64_t count, float *rows);
 
 // Bytes of the caller's buffer; 0 for a stream.

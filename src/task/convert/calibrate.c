@@ -5,8 +5,9 @@
 //   1. The pictures run in f32; an observer notes the largest magnitude of every value, and whether
 //      any was negative. The results are kept as the reference.
 //   2. Every convolution in 8 bits: if the error against the reference is inside the target, done.
-//   3. Else residual streams are stored in the default floating type, and in 8 bits only where they are
-//      multiplied: rounded, every sum would round them again. If that is inside the target, done.
+//   3. Else residual streams are stored in the default floating type, and in 8 bits only where they
+//      are multiplied: rounded, every sum would round them again. If that is inside the target,
+//      done.
 //   4. Else each convolution alone in 8 bits, to see what error each adds; then, the most error for
 //      the least work first, they go back to the default floating type until the rest are inside
 //      the target. So what stays in 8 bits is most of the work.
@@ -229,7 +230,8 @@ static zenith_status list_value(calibrating *c, const zn_node *node, layer *laye
     return ZENITH_OK;
 }
 
-// Of the layers: the one whose result is a residual of `node`. Maps behind the first input are those.
+// Of the layers: the one whose result is a residual of `node`. Maps behind the first input are
+// those.
 static void note_streams(const zn_node *node, layer *layers, size_t count)
 {
     for (int i = 1; (node->op->traits & ZN_OP_MATMUL) && i < node->inputs_count; i++) {

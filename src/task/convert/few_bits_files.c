@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline's folder is written as one: components whose family can be written in few bits are converted, the
-// others copied, and model_index.json comes last, so that a conversion that was stopped is no pipeline.
+// A pipeline's folder is written as one: components whose family can be written in few bits are
+// converted, the others copied, and model_index.json comes last, so that a conversion that was
+// stopped is no pipeline.
 #include "src/task/convert/few_bits_files.h"
 
 #include "src/base/directory.h"
@@ -63,7 +64,8 @@ static json_t *member(json_t *at, const char *segment, bool array)
     return failed ? NULL : made;
 }
 
-// Sets what a path of keys and places leads to, as settings have it: "axes_dims/0". Places come in their order.
+// Sets what a path of keys and places leads to, as settings have it: "axes_dims/0". Places come in
+// their order.
 static bool set_number(json_t *at, const char *path, double number, bool fraction)
 {
     char segment[64];

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file's order: panels, each matrix with its steps, scales and sums; then tensors whose bytes are whole
-// lines of 64; then the others by falling size of their elements. So all panels begin at multiples of 64, and
-// all else is aligned for its type.
+// The file's order: panels, each matrix with its steps, scales and sums; then tensors whose bytes
+// are whole lines of 64; then the others by falling size of their elements. So all panels begin at
+// multiples of 64, and all else is aligned for its type.
 #include "src/task/convert/panel_file.h"
 
 #include "src/base/os.h"

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One file of a model's weights in few bits: matrices as panels (tensor/panels.h, docs/FORMATS.md), the rest in
-// floating numbers, under the names of `build`. Weights are read, packed and written some rows at a time, so
-// memory does not grow with the model; the same weights give the same bytes, on any number of threads.
+// One file of a model's weights in few bits: matrices as panels (tensor/panels.h, docs/FORMATS.md),
+// the rest in floating numbers, under the names of `build`. Weights are read, packed and written
+// some rows at a time, so memory does not grow with the model; the same weights give the same
+// bytes, on any number of threads.
 #ifndef ZN_TASK_CONVERT_PANEL_FILE_H
 #define ZN_TASK_CONVERT_PANEL_FILE_H
 

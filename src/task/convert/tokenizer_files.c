@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file is read back before it is written, and all texts are encoded by it: what is in the folder opens.
+// The file is read back before it is written, and all texts are encoded by it: what is in the
+// folder opens.
 #include "src/task/convert/tokenizer_files.h"
 
 #include "src/base/os.h"

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Choices by chance that every machine makes alike: numbers out of the SHA-256 of "SEED:KEY", in hexadecimal digits.
+// Choices by chance that every machine makes alike: numbers out of the SHA-256 of "SEED:KEY", in
+// hexadecimal digits.
 //
 //   digits 0 .. 7     how far to the right a random crop lies, in 2^32ths of what hangs over
 //   digits 8 .. 15    how far down

@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a shard: its tar, then its record, and how records are read. In a folder both are put in place by rename. In a
-// storage the record is made only where there is none, and it has the etag of its tar:
+// The end of a shard: its tar, then its record, and how records are read. In a folder both are put
+// in place by rename. In a storage the record is made only where there is none, and it has the etag
+// of its tar:
 //
-//   1. A record that does not say what ours says is removed before our tar is put: no record is of another tar.
+//   1. A record that does not say what ours says is removed before our tar is put: no record is of
+//      another tar.
 //   2. The tar is put, whole, and then the record, where there is none.
-//   3. There is one: another worker was faster. With the same bytes that is fine. With others (an input that has changed,
-//      another instruction set), whoever's tar lies there has the record.
+//   3. There is one: another worker was faster. With the same bytes that is fine. With others (an
+//      input that has changed, another instruction set), whoever's tar lies there has the record.
 //
-// Whoever dies in between leaves a shard without a record, or with one whose etag is not the tar's. Both are not done.
+// Whoever dies in between leaves a shard without a record, or with one whose etag is not the tar's.
+// Both are not done.
 #include "src/data/object.h"
 #include "src/task/dataset/dataset.h"
 
@@ -71,7 +74,8 @@ static bool says_the_same(const zn_shard_record *a, const zn_shard_record *b)
            strcmp(a->output_sha256, b->output_sha256) == 0 && a->output_bytes == b->output_bytes;
 }
 
-// Whether the record that is there says what ours says, and its tar is there too. *there: there is one.
+// Whether the record that is there says what ours says, and its tar is there too. *there: there is
+// one.
 static zenith_status is_same(const places *at, const zn_shard_record *ours, bool *there, bool *same,
                              zn_error *err)
 {

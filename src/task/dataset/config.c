@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that decide the bytes of a dataset, as one line of JSON. What cannot change a byte (threads, memory, leases)
-// is not among them.
+// The settings that decide the bytes of a dataset, as one line of JSON. What cannot change a byte
+// (threads, memory, leases) is not among them.
 #include "src/base/json.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"

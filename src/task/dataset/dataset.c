@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pass over the shards: those that have a record are passed over, those that another holds are left to it, the rest is
-// done one after the other.
+// One pass over the shards: those that have a record are passed over, those that another holds are
+// left to it, the rest is done one after the other.
 #include "src/task/dataset/dataset.h"
 
 #include "src/base/directory.h"
@@ -124,7 +124,8 @@ static zenith_status sweep_entry(void *cookie, const char *entry)
     return zn_file_remove(path, s->err);
 }
 
-// In a storage nothing is there in parts; a lease may be, of a process that died between its record and its end.
+// In a storage nothing is there in parts; a lease may be, of a process that died between its record
+// and its end.
 static zenith_status sweep_object(void *cookie, const zenith_object *object)
 {
     const sweep *s = cookie;
@@ -139,8 +140,8 @@ static zenith_status sweep_object(void *cookie, const zenith_object *object)
     return held ? ZENITH_OK : zn_object_remove(storage, object->path, s->err);
 }
 
-// What processes that died while they wrote have left. Once, at the end: whoever takes a lease over cannot be told from
-// one who finds it free while another takes it over.
+// What processes that died while they wrote have left. Once, at the end: whoever takes a lease over
+// cannot be told from one who finds it free while another takes it over.
 static zenith_status sweep_output(const zn_dataset *set, zn_error *err)
 {
     sweep s = {set, err};
@@ -207,7 +208,8 @@ static zenith_status work_on(zn_dataset *set, const zn_shard *shard, zn_error *w
         set->report.shards_done++;
         return status;
     }
-    // One who was away for longer than its lease finds that another ended the shard, and swept what it was writing.
+    // One who was away for longer than its lease finds that another ended the shard, and swept what
+    // it was writing.
     if (status != ZENITH_CANCELLED && is_done(set, shard, &done, NULL) == ZENITH_OK && done) {
         set->info.done_before++;
         return ZENITH_OK;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of pictures as latents, shard by shard (data/shards.h), so that it can be stopped, killed and gone on with, by
-// several processes at once. In the output folder lie
+// A set of pictures as latents, shard by shard (data/shards.h), so that it can be stopped, killed
+// and gone on with, by several processes at once. In the output folder lie
 //
 //     _zenith.json   the settings; its SHA-256 is the config hash
 //     NAME.lease     a shard in work (data/lease.h)
@@ -64,11 +64,12 @@ typedef struct zn_dataset {
 zenith_status zn_dataset_path(const char *output, const char *name, const char *ending,
                               char path[ZN_DATASET_PATH], zn_error *err);
 
-// All shards that are not done and that nobody else has. ZENITH_PARTIAL: some could not be read. `set` has params,
-// source, run, engine, model and isa.
+// All shards that are not done and that nobody else has. ZENITH_PARTIAL: some could not be read.
+// `set` has params, source, run, engine, model and isa.
 zenith_status zn_dataset_encode(zn_dataset *set, zn_error *err);
 
-// Whether a record is of this input: by names, sizes and times, and where those differ by the bytes.
+// Whether a record is of this input: by names, sizes and times, and where those differ by the
+// bytes.
 zenith_status zn_dataset_is_current(const zn_shard *shard, const zn_shard_record *record, bool *out,
                                     zn_error *err);
 
@@ -95,8 +96,8 @@ zn_fit_options zn_dataset_choose(const zn_dataset *set, const char *key);
 // do.
 zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bool *unread,
                                       zn_error *err);
-// Of all that the caller allows (0: no bound): an eighth for files that were read ahead, half for pictures, and this for
-// networks.
+// Of all that the caller allows (0: no bound): an eighth for files that were read ahead, half for
+// pictures, and this for networks.
 static inline uint64_t zn_dataset_run_memory(uint64_t all)
 {
     return all - all / 8 - all / 2;

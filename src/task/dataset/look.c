@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is there of a dataset, judged by its records against the shards of the input: never by what a queue or a counter
-// says. With `verify` every output is read and hashed.
+// What is there of a dataset, judged by its records against the shards of the input: never by what
+// a queue or a counter says. With `verify` every output is read and hashed.
 #include "src/base/directory.h"
 #include "src/base/os.h"
 #include "src/base/sha256.h"

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One shard: a thread reads ahead, the streams of the executor decode and encode, the caller's thread writes. A picture is
-// decoded by the stream that encodes it, when its network asks for rows, just as zenith_encode does with a zenith_source:
-// that is why the bits are the same. Batches are there to bound memory; results go out in the input's order.
+// One shard: a thread reads ahead, the streams of the executor decode and encode, the caller's
+// thread writes. A picture is decoded by the stream that encodes it, when its network asks for
+// rows, just as zenith_encode does with a zenith_source: that is why the bits are the same. Batches
+// are there to bound memory; results go out in the input's order.
 #include "src/base/os.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
@@ -51,7 +52,8 @@ typedef struct shard_run {
 
 // --- one picture --------------------------------------------------------------------------------
 
-// What a sample is refused for, by the status; NULL: the machine is to blame, and the picture may be a good one.
+// What a sample is refused for, by the status; NULL: the machine is to blame, and the picture may
+// be a good one.
 static const char *reason_of(zenith_status status)
 {
     switch (status) {
@@ -78,8 +80,8 @@ static zenith_status refuse(item *it, zenith_status status, const char *message,
     return ZENITH_OK;
 }
 
-// Rows that are kept already, then those of the picture, which are kept. Rows come in order, or from row 0 again: the picture
-// has given all rows up to `kept`, and nothing behind it.
+// Rows that are kept already, then those of the picture, which are kept. Rows come in order, or
+// from row 0 again: the picture has given all rows up to `kept`, and nothing behind it.
 static zenith_status give_rows(item *it, uint32_t y, uint32_t count, uint8_t *rows)
 {
     const size_t row = 3 * (size_t)zn_picture_plan(it->picture)->width;
@@ -135,8 +137,8 @@ static zenith_status open_picture(const shard_run *run, item *it, zn_error *err)
     return status == ZENITH_OK ? status : refuse(it, status, why.text, err);
 }
 
-// With several models the rows of a picture are kept, so that its file is decoded once: a scaled picture is in memory as it is,
-// and one that is too large to be held is decoded for each model.
+// With several models the rows of a picture are kept, so that its file is decoded once: a scaled
+// picture is in memory as it is, and one that is too large to be held is decoded for each model.
 static zenith_status keep_pixels(const shard_run *run, item *it, zn_error *err)
 {
     const zn_fit_plan *plan = zn_picture_plan(it->picture);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See store.h. The JSON is written by hand, key after key: its bytes are part of the tar's, which must not depend on
-// the version of a library.
+// See store.h. The JSON is written by hand, key after key: its bytes are part of the tar's, which
+// must not depend on the version of a library.
 #include "src/task/dataset/store.h"
 
 #include "src/base/text.h"

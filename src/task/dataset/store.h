@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A latent on its way into the tar of a shard: its numbers in the type that was asked for, in an npy or a safetensors file,
-// and the facts of a sample as JSON.
+// A latent on its way into the tar of a shard: its numbers in the type that was asked for, in an
+// npy or a safetensors file, and the facts of a sample as JSON.
 //
 //   f16, bf16, f32   rounded to nearest; a latent with a number beyond the type is not stored
 //   u8               number = offset[c] + scale[c] * byte, for each channel c of each picture: the smallest number of the
@@ -36,7 +36,8 @@ uint64_t zn_stored_latent_bytes(const zn_stored_latent *latent);
 // Whether the type holds its numbers. Of u8 it fills `ranges`.
 bool zn_stored_latent_fits(const zn_dataset *set, zn_stored_latent *latent);
 
-// KEY.npy or KEY.safetensors, and KEY.latent.json. `scratch` is used again and again; its owner frees it.
+// KEY.npy or KEY.safetensors, and KEY.latent.json. `scratch` is used again and again; its owner
+// frees it.
 zenith_status zn_stored_latent_write(const zn_dataset *set, size_t index,
                                      const zn_stored_latent *latent, const zn_picture *picture,
                                      const char *key, zn_tar_writer *tar, zn_bytes *scratch,

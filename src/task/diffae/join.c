@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All tensors go into one file as they are, with what their config.json say; that file is opened as a model, which checks
-// that every parameter is there, and the model is written in the type that was asked for.
+// All tensors go into one file as they are, with what their config.json say; that file is opened as
+// a model, which checks that every parameter is there, and the model is written in the type that
+// was asked for.
 #include "src/task/diffae/join.h"
 
 #include "src/base/json.h"

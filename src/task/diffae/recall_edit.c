@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An attribute is put on a code by known pictures, in two ways, and the answer lies in the middle. One adds what known
-// pictures with the attribute and those without it expect differently: it leaves alone what neither says. The other draws
-// anew what comes of that, by those with it alone: it leaves nothing half done.
+// An attribute is put on a code by known pictures, in two ways, and the answer lies in the middle.
+// One adds what known pictures with the attribute and those without it expect differently: it
+// leaves alone what neither says. The other draws anew what comes of that, by those with it alone:
+// it leaves nothing half done.
 #include "src/task/diffae/recall_run.h"
 
 #include "src/model/diffae/diffae.h"
@@ -18,8 +19,8 @@ typedef struct ramp {
     double little, enough;
 } ramp;
 
-// By which a cell is drawn anew: how much of its variance the attribute explains, and that beside the cell of which it
-// explains the most.
+// By which a cell is drawn anew: how much of its variance the attribute explains, and that beside
+// the cell of which it explains the most.
 static const ramp BY_SHARE = {0.0003, 0.001}, BY_MOST = {0.01, 0.03};
 static const double SHARPNESS = 30; // nearly the best of all
 // The strength that is all of the way, at which moves along a direction show.
@@ -115,7 +116,8 @@ static double variance_of(const zn_recall *r, int cell)
     return sum;
 }
 
-// The share of a cell's variance that the attribute explains, without what chance lets two means differ.
+// The share of a cell's variance that the attribute explains, without what chance lets two means
+// differ.
 static double explained_in(const edit *e, int cell)
 {
     const double with = (double)e->counts[WITH], without = (double)e->counts[WITHOUT];

@@ -26,16 +26,17 @@ typedef struct zn_recall {
 // All arrays lie in the arena.
 zenith_status zn_recall_begin(zn_model *model, const zn_part_place *place, zn_arena *arena,
                               zn_recall *out, zn_error *err);
-// The spread code that known pictures let expect of x = sqrt(a) times it and sqrt(1 - a) times normal numbers.
+// The spread code that known pictures let expect of x = sqrt(a) times it and sqrt(1 - a) times
+// normal numbers.
 zenith_status zn_recall_guess(const zn_recall *r, double a, const float *x, float *answer,
                               zn_error *err);
 
-// What each cell is expected to be, into r->own, of a spread code; the sharper, the more like the known picture that
-// agrees best. Pictures whose norms are infinite do not count.
+// What each cell is expected to be, into r->own, of a spread code; the sharper, the more like the
+// known picture that agrees best. Pictures whose norms are infinite do not count.
 zenith_status zn_recall_expect(const zn_recall *r, double sharpness, const float *x, zn_error *err);
 
-// Draws those cells anew that tell of an attribute, by known pictures that have it (strength below 0: have it not). 0.3 and more
-// is all of the way from the code to that, less a part of it.
+// Draws those cells anew that tell of an attribute, by known pictures that have it (strength below
+// 0: have it not). 0.3 and more is all of the way from the code to that, less a part of it.
 zenith_status zn_recall_edit(const zn_recall *r, int attribute, double strength, zn_arena *arena,
                              float *code, zn_error *err);
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each call is one job on one stream of the engine. Inside, pictures are maps [height, width, channels]; callers
-// have planes. What depends on the timesteps and the code alone is computed before the first step, for all steps.
+// Each call is one job on one stream of the engine. Inside, pictures are maps [height, width,
+// channels]; callers have planes. What depends on the timesteps and the code alone is computed
+// before the first step, for all steps.
 #include "src/task/diffae/task.h"
 
 #include "src/base/memory.h"
@@ -317,7 +318,8 @@ static zenith_status begin_recall(working *w, recalled *r, zn_error *err)
     return zn_ddim_steps(&betas, w->is->steps, r->steps, err);
 }
 
-// Normal numbers become codes. With fresh noise in each step, a part that was chosen early, when all was noise, can be chosen again.
+// Normal numbers become codes. With fresh noise in each step, a part that was chosen early, when
+// all was noise, can be chosen again.
 static zenith_status sample_recalled(working *w, const job *j, zn_error *err)
 {
     recalled r;

@@ -37,13 +37,15 @@ typedef struct zn_compiled {
     zn_graph graph;
     zn_plan *plan;
     bool *watched; // of each node, by its id: what a guard looks at (guard.h)
-    // Of the call it is for: what the arena may have (0: no bound), and the folder for a spill file.
+    // Of the call it is for: what the arena may have (0: no bound), and the folder for a spill
+    // file.
     size_t max_bytes;
     const char *spill;
 } zn_compiled;
 
 zenith_dtype zn_default_dtype(const zn_cpu *cpu);
-// `wanted`, and for the default that of one model: int8 rather than f32 where its weights are in 8 and 4 bits already.
+// `wanted`, and for the default that of one model: int8 rather than f32 where its weights are in 8
+// and 4 bits already.
 zenith_dtype zn_dtype_of(const zn_cpu *cpu, const zn_model *model, zenith_dtype wanted);
 
 // The graph of one part as the model describes it, all f32 but for pictures in bytes.

@@ -4,17 +4,17 @@
 // Plans are kept per stream in the order of their last use, and share one arena as large as the
 // largest so far.
 //
-// A plan is found by what it computes, and serves every call whose budget it fits, with one exception:
-// bands that were made narrow for a small budget would be slow in a call that allows more than twice as
-// much, which gets a plan of its own; and so does a call that allows an eighth more than a plan which
-// computes things again or spills them.
+// A plan is found by what it computes, and serves every call whose budget it fits, with one
+// exception: bands that were made narrow for a small budget would be slow in a call that allows
+// more than twice as much, which gets a plan of its own; and so does a call that allows an eighth
+// more than a plan which computes things again or spills them.
 #include "src/task/engine/engine.h"
 
 #include "src/base/os.h"
 #include "src/dnn/dnn.h"
 
-// What a lowering is counted with: most hold code that oneDNN made, which it does not tell the size of. An
-// assumption, not a measurement.
+// What a lowering is counted with: most hold code that oneDNN made, which it does not tell the size
+// of. An assumption, not a measurement.
 enum { LOWERING_BYTES = 32 << 10 };
 static const uint64_t default_plan_memory = 64u << 20;
 
@@ -196,8 +196,8 @@ static size_t bytes_of(const zn_compiled *compiled)
            zn_plan_lowerings(compiled->plan) * LOWERING_BYTES;
 }
 
-// Takes the plan over on success. The new one stays, whatever its size; older ones go from where the
-// sum passes the bound.
+// Takes the plan over on success. The new one stays, whatever its size; older ones go from where
+// the sum passes the bound.
 static zenith_status keep_plan(stream *s, zn_compiled *compiled, uint64_t bound, zn_error *err)
 {
     kept_plan *kept = zn_alloc_zero(sizeof *kept);

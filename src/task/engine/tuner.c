@@ -6,8 +6,9 @@
 //     bands of b rows      that, whole maps, bands of 2 b, bands of b / 2
 //     whole maps           that, bands as chosen, bands of 4, bands of 16
 //
-// A plan of the list may take twice the memory of the first and 256 MB. Another program may be running while one of
-// them is measured: the first stays unless the longest time of another is shorter than its own least by 3 %.
+// A plan of the list may take twice the memory of the first and 256 MB. Another program may be
+// running while one of them is measured: the first stays unless the longest time of another is
+// shorter than its own least by 3 %.
 #include "src/task/engine/tuner.h"
 
 #include "src/base/os.h"
@@ -98,7 +99,8 @@ static int fastest(const zn_tuning *known)
     return best;
 }
 
-// The plan that the next use measures; those that cannot be had are passed over. -1: all are measured.
+// The plan that the next use measures; those that cannot be had are passed over. -1: all are
+// measured.
 static int next_plan(const zn_tuning *known)
 {
     for (int use = known->uses; use < USES; use++)
@@ -121,8 +123,8 @@ zn_trial zn_tuner_choose(zn_tuner *tuner, zn_compile_key *key)
     return trial;
 }
 
-// What other processes have found is taken over: the file is read again before it is written. Where it cannot be
-// written, this process still knows.
+// What other processes have found is taken over: the file is read again before it is written. Where
+// it cannot be written, this process still knows.
 static void save(zn_tuner *tuner)
 {
     (void)!zn_tunings_read(tuner->path, &tuner->known, NULL);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One job on one stream of the engine: prompts, modulation, angles, then the steps. Inside, latents are maps
-// [height, width, channels]; callers have planes.
+// One job on one stream of the engine: prompts, modulation, angles, then the steps. Inside, latents
+// are maps [height, width, channels]; callers have planes.
 #include "src/task/generate/generate.h"
 
 #include "src/base/memory.h"

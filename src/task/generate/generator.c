@@ -138,7 +138,8 @@ static zenith_status open_network(const opening *o, const char *name, const char
                    (*out)->variant->name);
 }
 
-// The tokenizer that lies with a text model which was named: in its GGUF file or its folder. ZENITH_NOT_FOUND: none.
+// The tokenizer that lies with a text model which was named: in its GGUF file or its folder.
+// ZENITH_NOT_FOUND: none.
 static zenith_status open_own_tokenizer(const opening *o, const zn_generator *generator,
                                         zn_tokenizer **out, zn_error *err)
 {

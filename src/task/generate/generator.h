@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A generator: what makes pictures from text, from a folder of a whole pipeline (model/pipeline.h), from files by
-// themselves, or from both. Any number of engines may use it: after it is opened only its memory changes, which has its
-// own lock.
+// A generator: what makes pictures from text, from a folder of a whole pipeline (model/pipeline.h),
+// from files by themselves, or from both. Any number of engines may use it: after it is opened only
+// its memory changes, which has its own lock.
 #ifndef ZN_TASK_GENERATE_GENERATOR_H
 #define ZN_TASK_GENERATE_GENERATOR_H
 
@@ -27,8 +27,9 @@ typedef struct zn_generator {
 
 // Where its parts are. Each is a file or a folder; NULL: in the pipeline's folder.
 typedef struct zn_generator_files {
-    // The pipeline, or its name where models are searched for (model/locate.h); NULL: "zenith-words", if
-    // transformer and text_encoder are NULL too and it is there; else "z-image-turbo", if a part is still missing.
+    // The pipeline, or its name where models are searched for (model/locate.h); NULL:
+    // "zenith-words", if transformer and text_encoder are NULL too and it is there; else
+    // "z-image-turbo", if a part is still missing.
     const char *folder;
     const char *transformer, *text_encoder;
     const char *tokenizer; // NULL: also in a GGUF file or a folder of text_encoder
@@ -43,10 +44,11 @@ void zn_generator_free(zn_generator *generator); // NULL is fine
 
 // The model whose latents these are.
 const zn_variant *zn_generator_latents(const zn_generator *generator);
-// The side of pictures that it was made for, by "sample_size" of the transformer's config.json, which counts pixels of
-// latents; 0: it does not say.
+// The side of pictures that it was made for, by "sample_size" of the transformer's config.json,
+// which counts pixels of latents; 0: it does not say.
 uint32_t zn_generator_side(const zn_generator *generator);
-// Picture pixels that the sides of pictures are multiples of, and latent pixels of the longest side.
+// Picture pixels that the sides of pictures are multiples of, and latent pixels of the longest
+// side.
 uint32_t zn_generator_multiple(const zn_generator *generator);
 enum { ZN_GENERATOR_MOST_SIDE = 1 << 14 };
 
@@ -55,8 +57,8 @@ typedef struct zn_generator_call {
     uint64_t seed;
     zn_noise noise;
     double strength; // with how.picture: how much of it is made anew, 0 < .. <= 1
-    // Packed weights of both networks that may be held at once: where they are more, those of the text model go before
-    // the transformer's are made. 0: no bound.
+    // Packed weights of both networks that may be held at once: where they are more, those of the
+    // text model go before the transformer's are made. 0: no bound.
     uint64_t held;
     zn_generation
         how; // models, prompts, captions and shift are the generator's: they are filled in
@@ -69,7 +71,8 @@ typedef struct zn_generator_tokens {
     size_t whole, read; // of the prompt, in its template: before its end was cut off, and after
 } zn_generator_tokens;
 
-// What a call takes, before it is made: the least, as far as the weights' files tell (zn_model_least_bytes).
+// What a call takes, before it is made: the least, as far as the weights' files tell
+// (zn_model_least_bytes).
 typedef struct zn_generator_needs {
     uint64_t text, transformer; // packed weights
     uint64_t buffers;           // latents and what prompts and steps are turned into
@@ -77,19 +80,21 @@ typedef struct zn_generator_needs {
 zn_generator_needs zn_generator_needs_of(zn_engine *engine, const zn_generator *generator,
                                          const zn_generator_call *call);
 
-// Lets the text model read prompts ahead, up to ZN_CAPTIONS_KEPT, so that it need not be packed again for each where
-// there is no room for both networks. Of `call`: held, cancel, dtype and max_memory. A prompt that is refused is left
-// out: its own call says why.
+// Lets the text model read prompts ahead, up to ZN_CAPTIONS_KEPT, so that it need not be packed
+// again for each where there is no room for both networks. Of `call`: held, cancel, dtype and
+// max_memory. A prompt that is refused is left out: its own call says why.
 zenith_status zn_generator_read(zn_engine *engine, zn_generator *generator,
                                 const zn_generator_call *call, const char *const *prompts,
                                 size_t count, zn_error *err);
 
 // Packed weights that are held now.
 uint64_t zn_generator_held(zn_generator *generator);
-// Frees what is packed, once no plan of another engine has it. No job of `engine` may be running, in both.
+// Frees what is packed, once no plan of another engine has it. No job of `engine` may be running,
+// in both.
 void zn_generator_trim(zn_engine *engine, zn_generator *generator);
 
-// Noise by the seed, then zn_generate. latent: [channels, height, width] of call->how, written in any case.
+// Noise by the seed, then zn_generate. latent: [channels, height, width] of call->how, written in
+// any case.
 zenith_status zn_generator_run(zn_engine *engine, zn_generator *generator,
                                const zn_generator_call *call, float *latent,
                                zn_generator_tokens *tokens, zn_error *err);

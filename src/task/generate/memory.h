@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a generator holds between calls: models with their packed weights, which can be given up one by one, and what the
-// text model said to the last prompts, so that it need not be packed again for the next picture of one of them.
+// What a generator holds between calls: models with their packed weights, which can be given up one
+// by one, and what the text model said to the last prompts, so that it need not be packed again for
+// the next picture of one of them.
 #ifndef ZN_TASK_GENERATE_MEMORY_H
 #define ZN_TASK_GENERATE_MEMORY_H
 
@@ -39,11 +40,12 @@ zenith_status zn_generator_memory_take(zn_generator_memory *memory, zn_generator
 void zn_generator_memory_drop(zn_generator_memory *memory, zn_generator_part part);
 uint64_t zn_generator_memory_bytes(zn_generator_memory *memory, zn_generator_part part);
 
-// Hidden states of a prompt that was asked for with the same ids, dtype and CPU flags: copied into *out, the caller's by
-// zn_free, or NULL.
+// Hidden states of a prompt that was asked for with the same ids, dtype and CPU flags: copied into
+// *out, the caller's by zn_free, or NULL.
 zenith_status zn_generator_memory_recall(zn_generator_memory *memory, const zn_caption *key,
                                          float **out, zn_error *err);
-// Keeps a copy, instead of the one that was used the longest ago; or nothing, where there is no memory.
+// Keeps a copy, instead of the one that was used the longest ago; or nothing, where there is no
+// memory.
 void zn_generator_memory_keep(zn_generator_memory *memory, const zn_caption *caption);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A generator at work: prompts through the text model, whose packed weights then go where there is no room for them, and
-// then the transformer.
+// A generator at work: prompts through the text model, whose packed weights then go where there is
+// no room for them, and then the transformer.
 #include "src/base/memory.h"
 #include "src/model/text_to_image/qwen3.h"
 #include "src/model/text_to_image/zimage.h"
@@ -88,8 +88,8 @@ static uint64_t bound_beside(const running *r, zn_generator_part other)
 // Runs a network in `bound` bytes.
 typedef zenith_status run_fn(running *r, uint64_t bound, void *arg, zn_error *err);
 
-// Runs one network. Where it has no room beside the other, that one goes, and it runs again: a bound fails before
-// anything is computed.
+// Runs one network. Where it has no room beside the other, that one goes, and it runs again: a
+// bound fails before anything is computed.
 static zenith_status run_part(running *r, zn_generator_part part, run_fn *run, void *arg,
                               zn_error *err)
 {
@@ -193,7 +193,8 @@ static zenith_status encode_text(running *r, zn_error *err)
 
 // --- runs ---------------------------------------------------------------------------------------
 
-// Numbers that are none come from the weights, or from a type that is too narrow for what is computed.
+// Numbers that are none come from the weights, or from a type that is too narrow for what is
+// computed.
 static zenith_status blame_weights(const zn_generator *generator, zenith_status status,
                                    zn_error *err)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tried in this order: a picture (by its first bytes), a latent (one tensor, or our metadata), codes of diffusion
-// autoencoders, any array (npy), a checkpoint of a training run (by its metadata).
+// Tried in this order: a picture (by its first bytes), a latent (one tensor, or our metadata),
+// codes of diffusion autoencoders, any array (npy), a checkpoint of a training run (by its
+// metadata).
 #include "src/task/inspect/bytes.h"
 
 #include "src/base/json.h"

@@ -26,8 +26,8 @@ typedef struct zn_comparison {
     const atomic_int *cancel; // NULL: nothing stops it
 } zn_comparison;
 
-// Fills the measures of pictures in *out, NaN where one is not defined, and leaves its other fields.
-// Runs as a job of the engine's executor.
+// Fills the measures of pictures in *out, NaN where one is not defined, and leaves its other
+// fields. Runs as a job of the engine's executor.
 zenith_status zn_judge_compare(zn_judge *judge, zn_engine *engine, const zn_comparison *comparison,
                                zenith_quality *out, zn_error *err);
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a picture have a mesh of 4 x 4 pixels, as heads that write pixels from channels leave it? The
-// power spectrum of luma, summed over its 64 x 64 tiles, is looked at where a pattern of period 4
-// has its frequencies: bins (u, v) of multiples of 16, where u or v is 16 or 48. The measure is the
-// mean, over these twelve, of a bin's power over the mean power of the eight around it.
+// Does a picture have a mesh of 4 x 4 pixels, as heads that write pixels from channels leave it?
+// The power spectrum of luma, summed over its 64 x 64 tiles, is looked at where a pattern of period
+// 4 has its frequencies: bins (u, v) of multiples of 16, where u or v is 16 or 48. The measure is
+// the mean, over these twelve, of a bin's power over the mean power of the eight around it.
 #include "src/base/memory.h"
 #include "src/task/quality/metrics.h"
 

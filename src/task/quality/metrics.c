@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PSNR, gradient magnitude similarity deviation (Xue et al., arXiv 1308.3052), and the finest band of
-// a Laplacian pyramid. structural_similarity.c and mesh.c have the others.
+// PSNR, gradient magnitude similarity deviation (Xue et al., arXiv 1308.3052), and the finest band
+// of a Laplacian pyramid. structural_similarity.c and mesh.c have the others.
 #include "src/task/quality/metrics.h"
 
 #include "src/base/memory.h"

@@ -391,7 +391,8 @@ const char *zn_train_task_name(int task)
     return tasks[task].word;
 }
 
-// The task, whose defaults the other keys are read over; an autoencoder where none is said, or none that is known.
+// The task, whose defaults the other keys are read over; an autoencoder where none is said, or none
+// that is known.
 static int task_said(const zn_json *document)
 {
     const char *said = "";

@@ -15,15 +15,16 @@
 //      "validation": {"sources": ["held_out"], "count": 32}, "validate_every": 1000,
 //      "output": "runs/first"}
 //
-// "task" says what is trained (task.h); an autoencoder where it says nothing. A diffusion autoencoder's run has
-// "network", which is what config.json says of such a model (model/diffae/config.h), and needs no "losses". Its prior
-// and its classifier learn from codes:
+// "task" says what is trained (task.h); an autoencoder where it says nothing. A diffusion
+// autoencoder's run has "network", which is what config.json says of such a model
+// (model/diffae/config.h), and needs no "losses". Its prior and its classifier learn from codes:
 //
 //     {"model": "diffae", "task": "diffae-classifier", "autoencoder": "runs/first/ema",
 //      "data": {"codes": "train.safetensors", "labels": "labels.json"},
 //      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000, "output": "runs/classifier"}
 //
-// A model from words to pictures has two networks, and learns from latents and captions (format/archive/caption_ids.h):
+// A model from words to pictures has two networks, and learns from latents and captions
+// (format/archive/caption_ids.h):
 //
 //     {"model": "z-image", "task": "words", "text": {"hidden_size": 256, ..}, "network": {"dim": 384, ..},
 //      "data": {"latents": "latents.safetensors", "captions": "captions.jsonl", "drop": 0.1},
@@ -92,8 +93,8 @@ typedef struct zn_train_discriminator {
     int64_t width; // channels of the first layer
 } zn_train_discriminator;
 
-// Of models whose blocks have scores (score_schedule.h): which share of them is left out in the end, and
-// the steps over which it rises from none.
+// Of models whose blocks have scores (score_schedule.h): which share of them is left out in the
+// end, and the steps over which it rises from none.
 typedef struct zn_train_prune {
     double target; // 0: there is no schedule
     int64_t begin, end;
@@ -105,7 +106,8 @@ typedef struct zn_train_timesteps {
     double shift; // of the steps by which samples are made (diffusion/flow_match.h)
 } zn_train_timesteps;
 
-// Of words: a student that takes few steps without guidance learns from the weights that it begins with.
+// Of words: a student that takes few steps without guidance learns from the weights that it begins
+// with.
 typedef struct zn_train_distil {
     int64_t steps;   // of the student; 0: nothing is distilled
     int64_t inner;   // of the teacher, for each of them
@@ -152,7 +154,8 @@ typedef struct zn_train_config {
     double score;          // of each part of it that can be left out (zn_nn_zenith)
     const char *donor;     // model of `weights`, where it is another: what both have is copied
     const char *layout;    // of a network that is not read from its own weights; NULL: the usual
-    // Folder of what is solved for: what draws the mean picture of words, or a linear encoder; NULL: init.weights have it
+    // Folder of what is solved for: what draws the mean picture of words, or a linear encoder;
+    // NULL: init.weights have it
     const char *draft;
     const char *frozen;      // the model of the parts that are not trained; NULL: `model`
     const char *frozen_from; // its weights; NULL: searched for by name
@@ -169,7 +172,8 @@ typedef struct zn_train_config {
     zn_train_timesteps timesteps;
     zn_train_distil distil;
     int dtype; // ZN_F32, ZN_BF16 or ZN_F16
-    int quantise; // ZN_S8, ZN_F8_E4M3, ZN_F8_E5M2: what training rounds to (quantise.h); ZN_F32: nothing
+    // ZN_S8, ZN_F8_E4M3, ZN_F8_E5M2: what training rounds to (quantise.h); ZN_F32: nothing
+    int quantise;
     int64_t threads;
     bool residual;          // the result is the decoder's picture plus what the encoder saw
     int64_t feature_window; // side of the middle of a crop that losses see through networks; 0: all
@@ -192,8 +196,8 @@ zenith_status zn_train_config_parse(const char *text, size_t size, const char *w
                                     zn_train_config *out, zn_error *err);
 void zn_train_config_close(zn_train_config *config); // a zeroed one is fine
 
-// What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that a
-// run is not continued as another one. Free it with zn_free.
+// What decides the weights that come out, one "key = value" per line: kept in checkpoints, so that
+// a run is not continued as another one. Free it with zn_free.
 enum { ZN_TRAIN_CONTENTS = 8 };
 typedef struct zn_train_read {
     // Of what is read and not trained: the key that names it, and its SHA-256.

@@ -34,7 +34,8 @@ void zn_train_config_defaults(zn_train_config *c)
     c->eval_steps = 20;
 }
 
-// As diffusion autoencoders were published: Adam without decay, and the mean square error of the noise.
+// As diffusion autoencoders were published: Adam without decay, and the mean square error of the
+// noise.
 static void set_diffae_defaults(zn_train_config *c)
 {
     c->rule = ZN_INIT_PYTORCH;

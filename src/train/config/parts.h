@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files that read a training config share: config.c walks the JSON by its tables, over the defaults of
-// defaults.c; check.c then looks at keys beside each other; identity.c writes what a run is.
+// What the files that read a training config share: config.c walks the JSON by its tables, over the
+// defaults of defaults.c; check.c then looks at keys beside each other; identity.c writes what a
+// run is.
 #ifndef ZN_TRAIN_CONFIG_PARTS_H
 #define ZN_TRAIN_CONFIG_PARTS_H
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradient, the Walsh, the lattice and the texture loss are fixed convolutions and a difference:
+// The gradient, the Walsh, the lattice and the texture loss are fixed convolutions and a
+// difference:
 //
 //   gradient  of each channel, the pixel to the right and the pixel below, less the pixel
 //   walsh     of each channel, the 64 products of 8x8 blocks with w(u, y) w(v, x) / 8, where
@@ -9,9 +10,9 @@
 //             per pixel, by additions alone
 //   lattice   of each channel, the means of the 16 pixels of a 16x16 block that have the same place
 //             modulo 4: a mesh of four (or two) pixels stands out of them, textures cancel
-//   texture   of each channel, the mean over 8x8 pixels of how far a pixel is from the mean of its four
-//             neighbours, as a positive number: how much detail there is, wherever it is. Losses of
-//             pixels are least for no detail where it cannot be told; this one is not
+//   texture   of each channel, the mean over 8x8 pixels of how far a pixel is from the mean of its
+//             four neighbours, as a positive number: how much detail there is, wherever it is.
+//             Losses of pixels are least for no detail where it cannot be told; this one is not
 #include "src/train/loss/losses.h"
 
 #include "src/nn/squeezenet.h"

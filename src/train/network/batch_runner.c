@@ -307,7 +307,8 @@ static void set_scalars(const zn_sample *sample, float *scalars)
         scalars[i] = sample->scalars[sample->graph->scalars[i]];
 }
 
-// Gradients of what a network is sure of vanish. With denormals a network of words took twice the time after 1,000 steps.
+// Gradients of what a network is sure of vanish. With denormals a network of words took twice the
+// time after 1,000 steps.
 static zenith_status run_pictures(void *arg, zn_team *team, int stream)
 {
     zn_batch_runner *r = arg;

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a training graph for each picture of a batch, on as many pictures at once as the executor has
-// streams, one thread each: a picture's maps stay in its core's caches, and memory is that of the
-// pictures in work, not of the batch.
+// Runs a training graph for each picture of a batch, on as many pictures at once as the executor
+// has streams, one thread each: a picture's maps stay in its core's caches, and memory is that of
+// the pictures in work, not of the batch.
 //
 // Gradients are summed in the order of the pictures, whoever is done first, so that the bits do not
 // depend on the number of threads. No thread keeps a gradient of its own for that: a parameter's
-// gradient is added to the sum as soon as it is computed, when the picture before has added its own.
+// gradient is added to the sum as soon as it is computed, when the picture before has added its
+// own.
 //
 // What a sample is, and how it becomes inputs of the graph, is the task's business (task.h).
 //
@@ -23,8 +24,9 @@
 
 typedef struct zn_batch_runner zn_batch_runner;
 
-// graphs: with gradients, and without; they and the executor must outlive the runner. The executor's
-// streams have one thread each. sample_bytes: what a sample is fetched into. most: the largest batch.
+// graphs: with gradients, and without; they and the executor must outlive the runner. The
+// executor's streams have one thread each. sample_bytes: what a sample is fetched into. most: the
+// largest batch.
 zenith_status zn_batch_runner_create(zn_executor *executor, const zn_cpu *cpu,
                                      const zn_train_graph *graphs[2], size_t sample_bytes,
                                      size_t most, zn_batch_runner **out, zn_error *err);
@@ -36,8 +38,9 @@ void zn_batch_runner_changed(zn_batch_runner *runner, const void *begin, size_t 
 // A number of the graphs, where they have it, from now on; 1 at first.
 void zn_batch_runner_set(zn_batch_runner *runner, zn_train_scalar which, float value);
 
-// Gives sample `index` of the batch: its bytes, and the number that it has in the run, by which all that is
-// random about it is made. Called on the executor's threads, one call at a time, indices in order.
+// Gives sample `index` of the batch: its bytes, and the number that it has in the run, by which all
+// that is random about it is made. Called on the executor's threads, one call at a time, indices in
+// order.
 typedef zenith_status zn_batch_fetch_fn(void *cookie, size_t index, uint8_t *pixels,
                                         uint64_t *number, zn_error *err);
 
@@ -51,7 +54,8 @@ typedef struct zn_sample {
 } zn_sample;
 float *zn_sample_input(const zn_sample *sample, const char *name); // NULL: the graph has none such
 
-// Fills the sample's inputs, and scalars that are its own. Called on the executor's threads, several at once.
+// Fills the sample's inputs, and scalars that are its own. Called on the executor's threads,
+// several at once.
 typedef void zn_batch_fill_fn(const void *cookie, zn_sample *sample);
 
 typedef struct zn_batch {

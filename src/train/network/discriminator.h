@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A small network that learns to tell reconstructions from photographs while the model learns: what
-// it can tell them by (texture that is missing, a mesh that is too much) is what the adversarial loss
-// pushes the model away from. Each score is of a patch of 17x17 pixels, at every fourth.
+// it can tell them by (texture that is missing, a mesh that is too much) is what the adversarial
+// loss pushes the model away from. Each score is of a patch of 17x17 pixels, at every fourth.
 //
 //     picture ── conv 3 ── relu ── conv 3, /2 ── relu ── conv 3, /2 ── relu ── conv 3 ── scores
 //           3         width            2 width             2 width                1

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which parameters a network has is asked of the network itself: it is built for the smallest sizes, and
-// what it reads is written down.
+// Which parameters a network has is asked of the network itself: it is built for the smallest
+// sizes, and what it reads is written down.
 #include "src/train/network/network.h"
 
 #include "src/base/random.h"

@@ -3,7 +3,8 @@
 //
 // A part of a model as training sees it: a list of parameters by name, and the network that reads
 // them. Parameters of a frozen network lie where the weights file has them. Those of trained ones
-// become f32 in one flat block, one after the other: what optimisers, checkpoints and ranks work on.
+// become f32 in one flat block, one after the other: what optimisers, checkpoints and ranks work
+// on.
 #ifndef ZN_TRAIN_NETWORK_NETWORK_H
 #define ZN_TRAIN_NETWORK_NETWORK_H
 
@@ -54,17 +55,17 @@ void zn_network_free(zn_network *network); // zeroes it; a zeroed one is fine
 size_t zn_network_place(zn_network *network, size_t offset);
 // Copies values into the block, as f32, and reads them from there from now on.
 void zn_network_move(zn_network *network, float *block);
-// The same with random values: weights of layers by He's rule (variance 2 / inputs), rows of tables with
-// variance one, gains of norms one, scores of masks `score`, all else zero. The last layer of a residual
-// branch is smaller by the root of the number of branches, so that their sum does not grow with it; that
-// of a picture is a tenth, so that it begins with a dark picture rather than a loud one, or zero
-// (`residual`). With ZN_INIT_PYTORCH layers begin as torch.nn.Conv2d and Linear do: weights and biases are
-// uniform in -1 / sqrt(inputs) .. 1 / sqrt(inputs). A parameter's values depend on the seed and its number
-// only.
+// The same with random values: weights of layers by He's rule (variance 2 / inputs), rows of tables
+// with variance one, gains of norms one, scores of masks `score`, all else zero. The last layer of
+// a residual branch is smaller by the root of the number of branches, so that their sum does not
+// grow with it; that of a picture is a tenth, so that it begins with a dark picture rather than a
+// loud one, or zero (`residual`). With ZN_INIT_PYTORCH layers begin as torch.nn.Conv2d and Linear
+// do: weights and biases are uniform in -1 / sqrt(inputs) .. 1 / sqrt(inputs). A parameter's values
+// depend on the seed and its number only.
 void zn_network_randomise(zn_network *network, float *block, uint64_t seed, float score,
                           zn_init_rule rule);
-// Then takes what a network of another model has under the same name and in the same shape; how many
-// parameters these were.
+// Then takes what a network of another model has under the same name and in the same shape; how
+// many parameters these were.
 size_t zn_network_take(zn_network *network, const zn_network *donor, float *block);
 
 // Adds the network to a graph: see zn_part_build. Names of values begin with `prefix` ("" or

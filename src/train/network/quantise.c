@@ -32,8 +32,8 @@ static void build_plain(const zn_network *network, zn_graph *graph)
         if (outputs[i]) zn_graph_output(graph, outputs[i]);
 }
 
-// The network as int8 runs it, but for what is fused when types are known; of the smallest size, on which no
-// type depends. calibration NULL: as f32 runs it.
+// The network as int8 runs it, but for what is fused when types are known; of the smallest size, on
+// which no type depends. calibration NULL: as f32 runs it.
 static zenith_status make_typed(const zn_network *network, const zn_calibration *calibration,
                                 zn_graph *typed, zn_error *err)
 {
@@ -79,7 +79,8 @@ static const zn_desc *stored_as(const zn_graph *typed, const char *name)
     return NULL;
 }
 
-// In what the layer's input is converted before it is multiplied; NULL: it is taken as it is stored.
+// In what the layer's input is converted before it is multiplied; NULL: it is taken as it is
+// stored.
 static const zn_desc *taken_as(const zn_graph *typed, const zn_node *plain)
 {
     const zn_node *layer = zn_node_is_layer(plain) ? layer_of(typed, plain->inputs[1]->name) : NULL;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph that training runs for one sample: what the task builds (task.h), from named inputs to a loss, and
-// the gradients of the trained parameters.
+// The graph that training runs for one sample: what the task builds (task.h), from named inputs to
+// a loss, and the gradients of the trained parameters.
 //
-// Outputs, in this order: the loss, each loss by itself, the task's error if it has one, the opponent's loss if
-// there is one, and then either the gradients of the parameters or the result.
+// Outputs, in this order: the loss, each loss by itself, the task's error if it has one, the
+// opponent's loss if there is one, and then either the gradients of the parameters or the result.
 #ifndef ZN_TRAIN_NETWORK_TRAIN_GRAPH_H
 #define ZN_TRAIN_NETWORK_TRAIN_GRAPH_H
 
@@ -54,7 +54,8 @@ typedef struct zn_train_builder {
     size_t parameters; // the most that all trained networks have
 } zn_train_builder;
 
-// Room for the nodes of a network that is trained, for zn_network_build. Opponents come after all others.
+// Room for the nodes of a network that is trained, for zn_network_build. Opponents come after all
+// others.
 zn_node **zn_train_parameters(zn_train_building *building, const zn_network *network);
 zn_node **zn_train_opponents(zn_train_building *building, const zn_network *network);
 // A value that is stored as it was computed, in f32.

@@ -139,8 +139,8 @@ static void take_pieces(void *arg, size_t first, size_t last)
     }
 }
 
-// Every thread of every stream takes pieces until there are none. Moments of gradients that vanish fall below 1.2e-38 and
-// would stay there: 0.999 of the smallest numbers is rounded to themselves.
+// Every thread of every stream takes pieces until there are none. Moments of gradients that vanish
+// fall below 1.2e-38 and would stay there: 0.999 of the smallest numbers is rounded to themselves.
 static zenith_status run_stream(void *arg, zn_team *team, int stream)
 {
     const bool before = zn_denormals_flushed();

@@ -5,10 +5,11 @@
 // gradient, moments corrected for their start at zero), with clipping by the norm of the whole
 // gradient and an average of the weights.
 //
-// In f16, gradients of maps are too small for the type's exponents. There the loss is multiplied by a
-// scale, and with it every gradient; a step divides by it again (Micikevicius et al., 2018). A gradient
-// that is not finite has overflowed: the step is not done, and the scale is halved. It is doubled
-// after so many steps without. It is a power of two, so it changes no bit of what f16 can hold.
+// In f16, gradients of maps are too small for the type's exponents. There the loss is multiplied by
+// a scale, and with it every gradient; a step divides by it again (Micikevicius et al., 2018). A
+// gradient that is not finite has overflowed: the step is not done, and the scale is halved. It is
+// doubled after so many steps without. It is a power of two, so it changes no bit of what f16 can
+// hold.
 //
 // A discriminator has a second part of the blocks, after the model: a rate, moments, decay
 // and norm of their own, and no average. Both parts make their steps together, or neither does.
@@ -67,9 +68,9 @@ double zn_optimizer_rate(const zn_train_optimizer *settings, uint64_t step, uint
 // What the loss must be multiplied by for the next gradient; 1 without a scale.
 float zn_optimizer_scale(const zn_optimizer *optimizer);
 
-// One step by `gradient`, which is taken times `share` (one over the images it is the sum of), without
-// its loss scale. A gradient that is not finite is a failure, and with a loss scale `overflowed`:
-// weights, moments and the number of the step stay as they are.
+// One step by `gradient`, which is taken times `share` (one over the images it is the sum of),
+// without its loss scale. A gradient that is not finite is a failure, and with a loss scale
+// `overflowed`: weights, moments and the number of the step stay as they are.
 zenith_status zn_optimizer_step(zn_optimizer *optimizer, float share, zn_error *err);
 
 #endif

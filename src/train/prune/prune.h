@@ -3,8 +3,9 @@
 //
 // Pruning: a smaller network out of a trained one, by leaving out what matters least.
 //
-// Blocks: each in turn is left out, and the loss measured; the one without which it grows least for the
-// operations that are saved goes, and so on. That takes pictures, so it takes a training config.
+// Blocks: each in turn is left out, and the loss measured; the one without which it grows least for
+// the operations that are saved goes, and so on. That takes pictures, so it takes a training
+// config.
 //
 // Channels inside of residual blocks go in groups of `multiple`, since kernels compute so many at
 // once. A layer's channels are ordered by what they are worth, and groups of all layers go in the
@@ -15,12 +16,12 @@
 //     is the sum of w dL/dw over its outgoing weights (Molchanov et al., arXiv 1906.10771), summed
 //     over batches.
 //
-// Frequencies: of models whose blocks gate the Walsh frequencies of tiles, each block keeps the lowest
-// along each side. Their layout says so, and blocks then compute a smaller transform of the means of
-// pixels; gates keep their shape, and those that are left out are not read.
+// Frequencies: of models whose blocks gate the Walsh frequencies of tiles, each block keeps the
+// lowest along each side. Their layout says so, and blocks then compute a smaller transform of the
+// means of pixels; gates keep their shape, and those that are left out are not read.
 //
-// Still parts: of models with scores, cells of a block's map over which no channel changes by `still` are
-// left out, picture by picture. The layout says so.
+// Still parts: of models with scores, cells of a block's map over which no channel changes by
+// `still` are left out, picture by picture. The layout says so.
 #ifndef ZN_TRAIN_PRUNE_PRUNE_H
 #define ZN_TRAIN_PRUNE_PRUNE_H
 

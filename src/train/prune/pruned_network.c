@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks are recognised by the names of their parameters, which all families share: after the part's
-// prefix, "3.conv.0.weight", where 3 is the block's number and 0 that of a layer in it.
+// Blocks are recognised by the names of their parameters, which all families share: after the
+// part's prefix, "3.conv.0.weight", where 3 is the block's number and 0 that of a layer in it.
 #include "src/train/prune/pruned_network.h"
 
 #include "src/base/text.h"
@@ -21,7 +21,8 @@ static const zn_train_parameter *find(const zn_network *network, const char *nam
     return NULL;
 }
 
-// The number of the block that a parameter belongs to, and what comes after it in the name; -1: none.
+// The number of the block that a parameter belongs to, and what comes after it in the name; -1:
+// none.
 static int block_of(const zn_network *network, const char *name, const char **rest)
 {
     int number = 0, digits = 0;
@@ -74,7 +75,8 @@ static const zn_train_parameter *find_in_block(const zn_network *network, int bl
     return find(network, full);
 }
 
-// The layer whose weights these are; false where its channels are seen by others than the next layer.
+// The layer whose weights these are; false where its channels are seen by others than the next
+// layer.
 static bool describe(const zn_network *network, const zn_train_parameter *weight,
                      zn_inner_layer *out)
 {

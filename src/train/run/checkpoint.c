@@ -73,8 +73,8 @@ zenith_status zn_checkpoint_find(const char *folder, bool *found, uint64_t *step
     return ZENITH_OK;
 }
 
-// All but the one that was just written and those before it. A later one was damaged when the run went on from
-// an older one; it must not count as one of the two.
+// All but the one that was just written and those before it. A later one was damaged when the run
+// went on from an older one; it must not count as one of the two.
 static zenith_status remove_others(const char *folder, uint64_t written, zn_error *err)
 {
     listing l = {.count = 0};

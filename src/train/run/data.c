@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of a run: those it is trained on, and crops that are held back for validation and samples.
+// The pictures of a run: those it is trained on, and crops that are held back for validation and
+// samples.
 #include "src/base/memory.h"
 #include "src/train/run/task.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See parts.h: what a run is beside its config, who may write its output folder, and whether several
-// processes begin with the same.
+// See parts.h: what a run is beside its config, who may write its output folder, and whether
+// several processes begin with the same.
 #include "src/base/memory.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
@@ -50,7 +50,7 @@ zenith_status zn_trainer_claim(zn_trainer *t, zn_error *err)
                    folder);
 }
 
-// --- several processes ----------------------------------------------------------------------------
+// --- several processes ---------------------------------------------------------------------------
 
 enum { CONFIG, DATA, STEP, STATE, SUBJECTS };
 static const char *const subjects[SUBJECTS] = {"config", "training data", "step", "weights"};

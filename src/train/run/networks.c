@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a run computes with: the flat blocks of the optimizer, and the graphs of a step and a validation.
+// What a run computes with: the flat blocks of the optimizer, and the graphs of a step and a
+// validation.
 #include "src/base/memory.h"
 #include "src/train/network/discriminator.h"
 #include "src/train/network/quantise.h"

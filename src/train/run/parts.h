@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a training run, shared by the files that make it (networks.c, data.c), the
-// one that runs it (trainer.c), and trials, which have networks, data and a runner but no steps (trial.c).
+// The inside of a training run, shared by the files that make it (networks.c, data.c), the one that
+// runs it (trainer.c), and trials, which have networks, data and a runner but no steps (trial.c).
 #ifndef ZN_TRAIN_RUN_PARTS_H
 #define ZN_TRAIN_RUN_PARTS_H
 
@@ -105,18 +105,21 @@ zenith_status zn_trainer_open_data(zn_trainer *t, zn_error *err);
 zenith_status zn_trainer_open_runner(zn_trainer *t, zn_error *err);
 // Networks see the optimizer's weights as they are now.
 void zn_trainer_show(zn_trainer *t);
-// Exchanges the model's weights with a block of others, such as their average, so that the same graph computes with those.
+// Exchanges the model's weights with a block of others, such as their average, so that the same
+// graph computes with those.
 void zn_trainer_exchange(zn_trainer *t, float *block);
 void zn_trainer_release(zn_trainer *t, bool well);
 
-// --- what the run is ------------------------------------------------------------------------------
+// --- what the run is -----------------------------------------------------------------------------
 
-// Records what a task reads and does not train: a run is not continued with other contents. `key` is a literal.
+// Records what a task reads and does not train: a run is not continued with other contents. `key`
+// is a literal.
 void zn_trainer_record(zn_trainer *t, const char *key, const char sha256[65]);
 void zn_trainer_record_text(zn_trainer *t, const char *key, const char *text);
 // Makes the output folder and locks it against other runs, once. Only the first process does.
 zenith_status zn_trainer_claim(zn_trainer *t, zn_error *err);
-// Fails in every process where one does not begin with the first one's config, data, step and weights.
+// Fails in every process where one does not begin with the first one's config, data, step and
+// weights.
 zenith_status zn_trainer_agree(zn_trainer *t, const zn_run_identity *identity, zn_error *err);
 
 // --- samples -------------------------------------------------------------------------------------

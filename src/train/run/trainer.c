@@ -140,8 +140,8 @@ static zenith_status sum_ranks(zn_trainer *t, zn_step_facts *facts, zn_error *er
     return ZENITH_OK;
 }
 
-// The sum over the batches of a step. Each is summed by itself first: with as many processes instead,
-// the bits are the same.
+// The sum over the batches of a step. Each is summed by itself first: with as many processes
+// instead, the bits are the same.
 static zenith_status accumulate(zn_trainer *t, zn_step_facts *facts, zn_error *err)
 {
     const zn_batch batch = {zn_trainer_batch(t), zn_trainer_next, t->task->fill, t};
@@ -168,8 +168,8 @@ static zenith_status check_loss(const zn_trainer *t, const zn_step_facts *facts,
         (unsigned long long)facts->step);
 }
 
-// What the next step's graph is run with. The discriminator learns from the first step on, so that it
-// knows something when the model begins to listen to it.
+// What the next step's graph is run with. The discriminator learns from the first step on, so that
+// it knows something when the model begins to listen to it.
 static void set_scalars(zn_trainer *t)
 {
     const bool listens = t->optimizer.step >= (uint64_t)t->config.discriminator.start;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small conditional denoiser, of the kind that large ones are: a map, a sequence, a vector and a scalar go
-// in, a map comes out. tools/goldens/make_family_goldens.py has the same network in PyTorch.
+// A small conditional denoiser, of the kind that large ones are: a map, a sequence, a vector and a
+// scalar go in, a map comes out. tools/goldens/make_family_goldens.py has the same network in
+// PyTorch.
 //
 //     condition = silu(time.0(features(time))) * style(style)              a vector
 //     x         = in(latent), 3x3

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small model of sequences: the numbers of tokens go in, a score for each token of the vocabulary comes out.
-// tools/goldens/make_family_goldens.py has the same network in PyTorch.
+// A small model of sequences: the numbers of tokens go in, a score for each token of the vocabulary
+// comes out. tools/goldens/make_family_goldens.py has the same network in PyTorch.
 //
 //     x      = embed(ids)
 //     x      = x + mix(attention(rope(query(h)), rope(key(h)), value(h))), h = norm1(x)

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See buckets.h. Square roots and products of doubles are rounded alike on every machine, and so the sizes are the same.
+// See buckets.h. Square roots and products of doubles are rounded alike on every machine, and so
+// the sizes are the same.
 #include "apps/cli/commands/dataset/buckets.h"
 #include "apps/cli/terminal/terminal.h"
 
@@ -22,7 +23,8 @@ static uint32_t take_number(const char **text, unsigned long most)
     return (uint32_t)value;
 }
 
-// "A:B" or "AxB"; *second is 0 where there is only "A". Then comes a comma, which is passed over, or the end.
+// "A:B" or "AxB"; *second is 0 where there is only "A". Then comes a comma, which is passed over,
+// or the end.
 static bool take_item(const char **text, char between, unsigned long most, uint32_t *first,
                       uint32_t *second)
 {

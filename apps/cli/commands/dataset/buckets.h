@@ -15,8 +15,9 @@ typedef struct cli_buckets {
     uint32_t count;
 } cli_buckets;
 
-// buckets: "WxH" is a size; a number N is, for each shape of `aspects` ("3:2"; NULL: 1:1), the size of about N*N pixels with
-// sides that are multiples. A size that is there already is not added again. False after a message.
+// buckets: "WxH" is a size; a number N is, for each shape of `aspects` ("3:2"; NULL: 1:1), the size
+// of about N*N pixels with sides that are multiples. A size that is there already is not added
+// again. False after a message.
 bool cli_buckets_read(const char *buckets, const char *aspects, uint32_t multiple,
                       cli_buckets *out);
 

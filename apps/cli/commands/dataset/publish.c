@@ -35,7 +35,8 @@ static bool is_to_do(const json_t *fault)
     return false;
 }
 
-// The next shard that is to be done, from number *at on; NULL at the end. Faults of one shard lie side by side.
+// The next shard that is to be done, from number *at on; NULL at the end. Faults of one shard lie
+// side by side.
 static const char *next_shard(const json_t *faults, size_t *at, const char *before)
 {
     while (*at < json_array_size(faults)) {
@@ -47,7 +48,8 @@ static const char *next_shard(const json_t *faults, size_t *at, const char *befo
     return NULL;
 }
 
-// FNV-1a over the names: the same list again has the same number, and the server drops what it has already.
+// FNV-1a over the names: the same list again has the same number, and the server drops what it has
+// already.
 static uint64_t number_of_list(const json_t *faults)
 {
     uint64_t hash = 14695981039346656037u;

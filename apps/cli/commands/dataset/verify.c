@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith dataset verify IN OUT: whether all latents are there, and right, by the records beside the shards.
+// zenith dataset verify IN OUT: whether all latents are there, and right, by the records beside the
+// shards.
 #include "apps/cli/commands/dataset/facts.h"
 #include "apps/cli/session/report.h"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith diffae edit IMAGE|CODE --attribute NAME -o PICTURE: a picture with more or less of an attribute.
+// zenith diffae edit IMAGE|CODE --attribute NAME -o PICTURE: a picture with more or less of an
+// attribute.
 #include "apps/cli/commands/diffae/frames.h"
 #include "apps/cli/session/preview.h"
 #include "apps/cli/session/report.h"

@@ -61,7 +61,8 @@ static bool save_array(struct job *job)
     return cli_diffae_done(d, status, NULL);
 }
 
-// The code of an earlier run, or a new one. A picture that cannot be read is noted: true, without a row.
+// The code of an earlier run, or a new one. A picture that cannot be read is noted: true, without a
+// row.
 static bool add_picture(struct job *job, const char *input)
 {
     cli_diffae *d = &job->d;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several pictures of codes that belong together: as one picture beside each other, as an animation, or each as a file
-// in a folder.
+// Several pictures of codes that belong together: as one picture beside each other, as an
+// animation, or each as a file in a folder.
 #ifndef ZN_CLI_COMMANDS_DIFFAE_FRAMES_H
 #define ZN_CLI_COMMANDS_DIFFAE_FRAMES_H
 
@@ -28,11 +28,12 @@ typedef struct cli_frame_places {
     cli_outputs outputs;
 } cli_frame_places;
 
-// Where they go, by -o; those in a folder are named by `name`. CLI_DONE, or CLI_USAGE after a message. *out stays where
-// it is.
+// Where they go, by -o; those in a folder are named by `name`. CLI_DONE, or CLI_USAGE after a
+// message. *out stays where it is.
 int cli_frames_plan(const cli_settings *settings, const char *name, cli_frame_places *out);
 
-// Makes and writes them, and reports; more: members of the JSON object, taken over. False with d->failure filled.
+// Makes and writes them, and reports; more: members of the JSON object, taken over. False with
+// d->failure filled.
 bool cli_frames_write(cli_diffae *d, const cli_outputs *outputs, const cli_frames *frames,
                       json_t *more);
 

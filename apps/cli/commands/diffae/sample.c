@@ -20,8 +20,8 @@ static void free_codes(struct job *job)
     for (int i = 0; i < AT_ONCE; i++) cli_code_free(&job->codes[i]);
 }
 
-// The codes from one on. Several at once, since the prior's weights are then read once a step; the codes are the
-// same alone and among others.
+// The codes from one on. Several at once, since the prior's weights are then read once a step; the
+// codes are the same alone and among others.
 static bool draw(cli_diffae *d, struct job *job, uint32_t first)
 {
     const uint32_t left = job->count - first, count = left < AT_ONCE ? left : AT_ONCE;

@@ -88,7 +88,8 @@ static bool say_usual_is_missing(cli_diffae *d)
                          d->own.shared.model);
 }
 
-// What people call it: the last word of where it is, without an ending. All are of one family, "diffae".
+// What people call it: the last word of where it is, without an ending. All are of one family,
+// "diffae".
 static void set_name(cli_diffae *d)
 {
     const char *from = d->own.shared.model != NULL ? d->own.shared.model : d->own.shared.weights;

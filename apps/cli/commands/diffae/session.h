@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the commands of zenith diffae share: the model, codes from pictures and from files, pictures from codes, and how
-// far all that is.
+// What the commands of zenith diffae share: the model, codes from pictures and from files, pictures
+// from codes, and how far all that is.
 #ifndef ZN_CLI_COMMANDS_DIFFAE_SESSION_H
 #define ZN_CLI_COMMANDS_DIFFAE_SESSION_H
 
@@ -54,8 +54,8 @@ int cli_diffae_close(cli_diffae *d); // the exit code
 uint32_t cli_diffae_noise_steps(const cli_diffae *d); // to noise; 0: --no-noise
 uint32_t cli_diffae_steps(const cli_diffae *d);       // back
 
-// Parameters of a call of so many steps, which begins now; and how it ended: false with d->failure filled, by `text` or
-// the context's sentence.
+// Parameters of a call of so many steps, which begins now; and how it ended: false with d->failure
+// filled, by `text` or the context's sentence.
 zenith_diffae_params cli_diffae_params(cli_diffae *d, uint32_t steps, uint64_t seed);
 bool cli_diffae_done(cli_diffae *d, zenith_status status, const char *text);
 
@@ -65,7 +65,8 @@ typedef struct cli_code {
     zenith_code_file *file;
 } cli_code;
 
-// Zeros of the model's or the asked size. False with d->failure filled, here and below; free it either way.
+// Zeros of the model's or the asked size. False with d->failure filled, here and below; free it
+// either way.
 bool cli_code_create(cli_diffae *d, bool noise, cli_code *out);
 // A copy with arrays of its own.
 bool cli_code_copy(cli_diffae *d, const cli_code *from, cli_code *out);
@@ -83,7 +84,8 @@ bool cli_code_read(cli_diffae *d, const char *input, bool noise, cli_code *out);
 bool cli_code_decode(cli_diffae *d, const cli_code *code, uint64_t seed, const zenith_image *image,
                      const char *output);
 
-// The number of --attribute, by name or number. False with d->failure filled: it names those there are.
+// The number of --attribute, by name or number. False with d->failure filled: it names those there
+// are.
 bool cli_diffae_find_attribute(cli_diffae *d, const char *word, uint32_t *out);
 // Its name, or its number as text.
 const char *cli_diffae_attribute_name(const cli_diffae *d, uint32_t attribute, char dst[16]);

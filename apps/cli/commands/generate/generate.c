@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith generate PROMPT -o OUT: pictures from text. The networks and the decoder are opened before anything is computed;
-// each picture is then a latent, decoded row by row into its file.
+// zenith generate PROMPT -o OUT: pictures from text. The networks and the decoder are opened before
+// anything is computed; each picture is then a latent, decoded row by row into its file.
 #include "apps/cli/commands/generate/networks.h"
 #include "apps/cli/commands/generate/picture_parameters.h"
 #include "apps/cli/session/outputs.h"
@@ -252,7 +252,8 @@ static char *output_of(const struct job *job, size_t prompt, uint32_t index, uin
                             several ? (int64_t)(folder ? index + job->passed : number) : CLI_UNSET);
 }
 
-// A name in a folder is chosen by the program, so what has it already is not lost: the number goes on.
+// A name in a folder is chosen by the program, so what has it already is not lost: the number goes
+// on.
 static void pass_names(struct job *job, size_t prompt)
 {
     job->passed = 0;
@@ -313,8 +314,8 @@ static bool is_wanted(const struct job *job, size_t prompt)
     return wanted;
 }
 
-// The prompts that follow at once, so that the text model's weights need not come and go for each. Whatever fails here
-// fails again for the picture, and is said there.
+// The prompts that follow at once, so that the text model's weights need not come and go for each.
+// Whatever fails here fails again for the picture, and is said there.
 static void read_ahead(struct job *job, size_t first)
 {
     enum { AHEAD = 16 }; // with the negative prompt they are all kept

@@ -37,7 +37,8 @@ static bool fail_decoder(const cli_generate_models *models, const char *name, cl
                          name, models->info.name);
 }
 
-// The pipeline's own autoencoder. A lone file can be alike for several models: the one is meant whose latents these are.
+// The pipeline's own autoencoder. A lone file can be alike for several models: the one is meant
+// whose latents these are.
 static bool open_own(cli_session *session, const cli_generate_models *models, unsigned parts,
                      const cli_open_model **out, cli_failure *failure)
 {
@@ -71,7 +72,8 @@ static bool open_decoder(cli_session *session, cli_generate_models *models, cli_
            fail_decoder(models, models->decoder->info.name, failure);
 }
 
-// Without --size: what the transformer was made for; if it does not say, the size of the picture to begin with.
+// Without --size: what the transformer was made for; if it does not say, the size of the picture to
+// begin with.
 static void choose_size(const cli_session *session, cli_generate_models *models)
 {
     enum { USUAL_SIDE = 1024 }; // Z-Image's, which does not say
@@ -130,8 +132,8 @@ static uint32_t rounded(uint32_t side)
     return near > 0 ? near : multiple;
 }
 
-// By the pipeline's own autoencoder, the nearest to what the transformer has learned; without one, by the model of
-// --decoder.
+// By the pipeline's own autoencoder, the nearest to what the transformer has learned; without one,
+// by the model of --decoder.
 static bool open_encoder(cli_session *session, const cli_generate_models *models,
                          const cli_open_model **out, cli_failure *failure)
 {
@@ -141,7 +143,8 @@ static bool open_encoder(cli_session *session, const cli_generate_models *models
                                 failure);
 }
 
-// As cli_source_params has it, scaled and cropped to the size that pictures get; 0x0: to its own, rounded.
+// As cli_source_params has it, scaled and cropped to the size that pictures get; 0x0: to its own,
+// rounded.
 static bool open_source(cli_session *session, cli_generate_models *models, zenith_source **out,
                         cli_failure *failure)
 {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What zenith generate computes with: the pipeline's networks, the decoder, and for --image an encoder and the picture's
-// latent.
+// What zenith generate computes with: the pipeline's networks, the decoder, and for --image an
+// encoder and the picture's latent.
 #ifndef ZN_CLI_COMMANDS_GENERATE_NETWORKS_H
 #define ZN_CLI_COMMANDS_GENERATE_NETWORKS_H
 
@@ -22,8 +22,8 @@ typedef struct cli_generate_models {
     uint64_t room; // for packed weights that are held at once; 0: no bound
 } cli_generate_models;
 
-// For packed weights: --max-memory, or what the machine has to spare. Beyond it weights that are not needed are better
-// packed again than written to swap.
+// For packed weights: --max-memory, or what the machine has to spare. Beyond it weights that are
+// not needed are better packed again than written to swap.
 uint64_t cli_generate_room(const cli_settings *settings);
 
 // False with *failure filled; to be freed either way.
@@ -31,8 +31,8 @@ bool cli_generate_models_open(cli_session *session, const cli_generate_request *
                               cli_generate_models *out, cli_failure *failure);
 void cli_generate_models_free(cli_generate_models *models);
 
-// Before pictures are decoded, after so many bytes of packed weights: frees those where the decoder has no room beside
-// them. Returns the bytes that are left.
+// Before pictures are decoded, after so many bytes of packed weights: frees those where the decoder
+// has no room beside them. Returns the bytes that are left.
 uint64_t cli_generate_make_room(cli_session *session, const cli_generate_models *models,
                                 uint64_t weights);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a picture was made, as the text that other programs (AUTOMATIC1111's and those after it) put into PNG files
-// and read from them:
+// How a picture was made, as the text that other programs (AUTOMATIC1111's and those after it) put
+// into PNG files and read from them:
 //
 //     a red apple
 //     Negative prompt: blurry
@@ -27,8 +27,9 @@ typedef struct cli_parameters {
 // To be freed; NULL when memory ran out.
 char *cli_parameters_text(const cli_parameters *parameters);
 
-// The other way, of any program's text, which is cut into pieces: prompts and model point into it. What the text does not
-// say, or says out of bounds, is 0 or ""; decoder and shift are not read. False where it is no such text.
+// The other way, of any program's text, which is cut into pieces: prompts and model point into it.
+// What the text does not say, or says out of bounds, is 0 or ""; decoder and shift are not read.
+// False where it is no such text.
 bool cli_parameters_parse(char *text, cli_parameters *out);
 
 #endif

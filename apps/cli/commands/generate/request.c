@@ -53,8 +53,8 @@ static char *read_lines(const char *path)
     return NULL;
 }
 
-// Whether a letter of several bytes may stand in a name: not the signs of Latin-1 (U+0080 to U+00BF), nor blanks, dashes,
-// quotes and marks of direction (U+2000 to U+206F, U+3000 to U+303F).
+// Whether a letter of several bytes may stand in a name: not the signs of Latin-1 (U+0080 to
+// U+00BF), nor blanks, dashes, quotes and marks of direction (U+2000 to U+206F, U+3000 to U+303F).
 static bool is_for_names(const char *letter)
 {
     const unsigned char a = (unsigned char)letter[0], b = (unsigned char)letter[1];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is asked of zenith generate: its options, checked, and for those that are not given what the picture of --from
-// says, or the default.
+// What is asked of zenith generate: its options, checked, and for those that are not given what the
+// picture of --from says, or the default.
 #ifndef ZN_CLI_COMMANDS_GENERATE_REQUEST_H
 #define ZN_CLI_COMMANDS_GENERATE_REQUEST_H
 

@@ -151,8 +151,8 @@ static bool is_finite(const float *values, size_t count)
     return all;
 }
 
-// The library refuses NaN and infinity when it comes to them. This check is earlier: before the output
-// is begun and anything is computed.
+// The library refuses NaN and infinity when it comes to them. This check is earlier: before the
+// output is begun and anything is computed.
 static bool check_finite(struct job *job, const struct picture *picture)
 {
     enum { ROWS = 16 };

@@ -162,8 +162,9 @@ static int check_options(const cli_settings *settings, cli_outputs *outputs)
     return CLI_DONE;
 }
 
-// Some models have no raw space; both ways to ask for it are refused before anything is computed. Models of video
-// have one by a mean and a deviation for each channel, which has_raw does not speak of.
+// Some models have no raw space; both ways to ask for it are refused before anything is computed.
+// Models of video have one by a mean and a deviation for each channel, which has_raw does not speak
+// of.
 static bool check_raw(const zenith_model_info *info, const cli_settings *settings,
                       const cli_outputs *outputs, cli_failure *failure)
 {

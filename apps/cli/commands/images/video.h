@@ -13,7 +13,8 @@
 void cli_encode_video(cli_session *session, const cli_open_model *model,
                       const cli_outputs *outputs);
 
-// The latents of one file that is open, into numbered pictures or a Y4M stream. False with *failure filled.
+// The latents of one file that is open, into numbered pictures or a Y4M stream. False with *failure
+// filled.
 bool cli_decode_video(cli_session *session, const cli_open_model *model, const cli_outputs *outputs,
                       size_t index, zenith_latent_file *file, cli_failure *failure);
 

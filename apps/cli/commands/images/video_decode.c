@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith decode --video: the latents of a file are one clip. Rows of its frames go straight into picture files, or
-// whole frames into a Y4M stream.
+// zenith decode --video: the latents of a file are one clip. Rows of its frames go straight into
+// picture files, or whole frames into a Y4M stream.
 #include "apps/cli/commands/images/video.h"
 #include "apps/cli/session/report.h"
 #include "apps/cli/terminal/interrupt.h"

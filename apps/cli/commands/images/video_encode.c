@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith encode --video: a clip's frames to latents, a step at a time. Frames come from picture files, read row by row
-// as the network runs, or from a Y4M stream; there each is a PPM in memory, so that --fit and --size work as for files.
-// The latents are the only buffer that grows. Where the last step has too few frames, the last one is repeated; the
-// file says how many there were.
+// zenith encode --video: a clip's frames to latents, a step at a time. Frames come from picture
+// files, read row by row as the network runs, or from a Y4M stream; there each is a PPM in memory,
+// so that --fit and --size work as for files. The latents are the only buffer that grows. Where the
+// last step has too few frames, the last one is repeated; the file says how many there were.
 #include "apps/cli/commands/images/opened_picture.h"
 #include "apps/cli/commands/images/video.h"
 #include "apps/cli/session/report.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith eval --model NAME [--against NAME] --images DIR: the judge of picture quality. Each picture
-// is held in memory with what each model makes of it; figures are printed at the end, since their
-// mean is what counts. docs/EVALUATION.md has the protocol.
+// zenith eval --model NAME [--against NAME] --images DIR: the judge of picture quality. Each
+// picture is held in memory with what each model makes of it; figures are printed at the end, since
+// their mean is what counts. docs/EVALUATION.md has the protocol.
 #include "apps/cli/commands/lab/quality_report.h"
 #include "apps/cli/session/outputs.h"
 #include "apps/cli/session/report.h"
@@ -80,8 +80,8 @@ static const cli_open_model *with_part(const struct evaluation *e, size_t index,
     return other->info.parts & part ? other : NULL;
 }
 
-// A decoder without an encoder takes the other model's latents; an encoder without a decoder has the
-// other model's pictures.
+// A decoder without an encoder takes the other model's latents; an encoder without a decoder has
+// the other model's pictures.
 static bool choose_parts(struct evaluation *e, cli_failure *failure)
 {
     for (size_t i = 0; i < e->count; i++) {

@@ -23,8 +23,8 @@ typedef struct cli_quality_rows {
 // A table on standard output, under a title.
 void cli_quality_print(const char *title, const cli_quality_rows *rows);
 
-// {"psnr": ..., "decode_ms": ..., "images": [{"input": ..., "psnr": ...}, ...]}; null where a measure
-// is not there.
+// {"psnr": ..., "decode_ms": ..., "images": [{"input": ..., "psnr": ...}, ...]}; null where a
+// measure is not there.
 json_t *cli_quality_json(const cli_quality_rows *rows);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith train CONFIG.json --data PATH --output DIR: the same run on other pictures, in another folder.
+// zenith train CONFIG.json --data PATH --output DIR: the same run on other pictures, in another
+// folder.
 #ifndef ZN_CLI_COMMANDS_LAB_TRAIN_CONFIG_H
 #define ZN_CLI_COMMANDS_LAB_TRAIN_CONFIG_H
 
@@ -20,8 +21,9 @@ static inline const cli_train_settings *cli_train_of(const cli_settings *setting
     return (const cli_train_settings *)settings;
 }
 
-// The path of the config to train by: the one that is named, or, with either option, DIR/run.json, which is
-// written here, so that the run can be read, changed and resumed like any other. Says what is wrong.
+// The path of the config to train by: the one that is named, or, with either option, DIR/run.json,
+// which is written here, so that the run can be read, changed and resumed like any other. Says what
+// is wrong.
 int cli_train_config(const cli_settings *settings, char *path, size_t size);
 
 #endif

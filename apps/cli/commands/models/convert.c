@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith convert PATH -o OUT: weights as safetensors under the flat names, in one type; or, of text models and
-// diffusion transformers, in few bits (few_bits.h).
+// zenith convert PATH -o OUT: weights as safetensors under the flat names, in one type; or, of text
+// models and diffusion transformers, in few bits (few_bits.h).
 #include "apps/cli/commands/models/few_bits.h"
 #include "apps/cli/session/outputs.h"
 #include "apps/cli/session/report.h"

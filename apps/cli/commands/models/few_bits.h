@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// zenith convert --store mixed|q4|q8: weights of text models and diffusion transformers in few bits.
+// zenith convert --store mixed|q4|q8: weights of text models and diffusion transformers in few
+// bits.
 #ifndef ZN_CLI_COMMANDS_MODELS_FEW_BITS_H
 #define ZN_CLI_COMMANDS_MODELS_FEW_BITS_H
 

@@ -15,7 +15,8 @@ typedef struct cli_measure {
     int repeats;    // at most CLI_MOST_REPEATS
     double seconds; // no new run is begun after that long; 0: no bound
     bool
-        tuned; // by the fastest of the plans, which are measured first; each run beside an untuned one
+        // by the fastest of the plans, which are measured first; each run beside an untuned one
+        tuned;
 } cli_measure;
 
 typedef struct cli_timing {

@@ -68,8 +68,8 @@ static bool corrupts(const building *b)
     return b->config->data.corrupt.kind != ZN_CORRUPT_NOTHING;
 }
 
-// The frozen model's features of the original (the encoder's own, where that is the frozen one), and
-// its picture.
+// The frozen model's features of the original (the encoder's own, where that is the frozen one),
+// and its picture.
 static void build_teacher(building *b, const zn_features *encoder, zn_loss_inputs *in)
 {
     const zn_train_networks *n = b->networks;
@@ -120,8 +120,8 @@ static void build_discriminator(building *b, zn_loss_inputs *in)
     in->scores = b->scores;
 }
 
-// What the decoder gets of the encoder's result, which is a latent or, with a loss of the kind kl, the
-// moments of one. The seed is none of those that the data take.
+// What the decoder gets of the encoder's result, which is a latent or, with a loss of the kind kl,
+// the moments of one. The seed is none of those that the data take.
 static zn_node *build_latent(building *b, zn_node *coded, zn_loss_inputs *in)
 {
     const zn_autoencoder_facts *facts = b->networks->encoder->variant->autoencoder;

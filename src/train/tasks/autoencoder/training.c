@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task of training an autoencoder: the networks that are trained and those that are frozen, crops as they
-// are or spoiled, and reconstructions of crops that were held back.
+// The task of training an autoencoder: the networks that are trained and those that are frozen,
+// crops as they are or spoiled, and reconstructions of crops that were held back.
 #include "src/model/autoencoder.h"
 #include "src/train/loss/squeezenet_loss.h"
 #include "src/train/network/discriminator.h"
@@ -27,7 +27,8 @@ static unsigned frozen_parts(const zn_train_config *c)
     return parts;
 }
 
-// The part that is trained. With a loss of the kind kl, the encoder is the one that gives distributions.
+// The part that is trained. With a loss of the kind kl, the encoder is the one that gives
+// distributions.
 static zenith_status find_part(const zn_train_config *c, const zn_variant *variant, unsigned flag,
                                const zn_part **out, zn_error *err)
 {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task of training a diffusion autoencoder's classifier: one linear layer from normalised codes to a score for each
-// attribute, and the logistic loss of scores and labels. Codes without labels are left out, and counted.
+// The task of training a diffusion autoencoder's classifier: one linear layer from normalised codes
+// to a score for each attribute, and the logistic loss of scores and labels. Codes without labels
+// are left out, and counted.
 #include "src/base/memory.h"
 #include "src/base/sha256.h"
 #include "src/base/text.h"
@@ -315,7 +316,8 @@ fail:
     return status;
 }
 
-// For each attribute the share of the held codes that the score tells, beside the share of the commoner answer.
+// For each attribute the share of the held codes that the score tells, beside the share of the
+// commoner answer.
 static zenith_status write_accuracy(const zn_trainer *t, const char *folder, const float *block,
                                     zn_error *err)
 {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Codes as what is trained on, for the tasks of a diffusion autoencoder's prior and classifier. A sample of the runner
-// is several codes, one in each row, so that the weights of a small network are read once for all of them; a code's
-// number in the run is the sample's number times the rows, plus the row. Which code a number is, is a pure function of
-// the data's seed: all of them in a shuffled order, then again in another.
+// Codes as what is trained on, for the tasks of a diffusion autoencoder's prior and classifier. A
+// sample of the runner is several codes, one in each row, so that the weights of a small network
+// are read once for all of them; a code's number in the run is the sample's number times the rows,
+// plus the row. Which code a number is, is a pure function of the data's seed: all of them in a
+// shuffled order, then again in another.
 #ifndef ZN_TRAIN_TASKS_DIFFAE_CODE_DATA_H
 #define ZN_TRAIN_TASKS_DIFFAE_CODE_DATA_H
 
@@ -25,8 +26,8 @@ typedef struct zn_code_task {
     zn_code_data data;
 } zn_code_task;
 
-// Networks of these parts, as zn_train_task.open makes them: with weights of a model, or by what config.json says of the
-// network with so many attributes (0: as it says). `own` is there already.
+// Networks of these parts, as zn_train_task.open makes them: with weights of a model, or by what
+// config.json says of the network with so many attributes (0: as it says). `own` is there already.
 zenith_status zn_code_task_open(zn_trainer *t, const char *const *parts, int64_t attributes,
                                 zn_error *err);
 void zn_code_task_free(zn_code_task *task);
@@ -37,7 +38,8 @@ zenith_status zn_code_data_open(zn_trainer *t, zn_code_data *out, zn_error *err)
 void zn_code_data_hold(zn_trainer *t, const zn_code_data *data);
 void zn_code_data_free(zn_code_data *data);
 
-// A row of a sample: which code it is, and its number in the run, by which all that is random about it is made.
+// A row of a sample: which code it is, and its number in the run, by which all that is random about
+// it is made.
 typedef struct zn_code_row {
     const zn_code_set *set;
     size_t index; // in the set

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Walks of all pictures in step, a batch of the graph without gradients for each answer of the network. It
-// computes codes again in each step, which is little beside the denoiser and saves another graph.
+// Walks of all pictures in step, a batch of the graph without gradients for each answer of the
+// network. It computes codes again in each step, which is little beside the denoiser and saves
+// another graph.
 #include "src/base/memory.h"
 #include "src/train/tasks/diffae/training.h"
 

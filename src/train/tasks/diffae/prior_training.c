@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task of training a diffusion autoencoder's prior: from normalised codes with noise to the noise. A sample has
-// many rows, each a code with a timestep and noise of its own.
+// The task of training a diffusion autoencoder's prior: from normalised codes with noise to the
+// noise. A sample has many rows, each a code with a timestep and noise of its own.
 //
 //     times ── prior_modulation ─┐
 //     noisy ─────────────────── prior ── prediction ── loss ── noise

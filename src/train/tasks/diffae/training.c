@@ -15,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-// Of what a sparse encoder sees, and of noise in linear codes: other numbers than crops and noise have.
+// Of what a sparse encoder sees, and of noise in linear codes: other numbers than crops and noise
+// have.
 static const uint64_t SEEN_SEED = 0x5ee2, CODE_SEED = 0xc0de;
 
 static const char *const part_names[ZN_DIFFAE_TRAINED + 1] = {"encoder", "modulation", "denoiser",
@@ -28,7 +29,8 @@ static zn_diffae_training *own_of(const zn_trainer *t)
 
 // --- networks -----------------------------------------------------------------------------------
 
-// Layers that the authors let begin with nothing: the last of each block and of attention, and the last of all.
+// Layers that the authors let begin with nothing: the last of each block and of attention, and the
+// last of all.
 static void start_with_nothing(zn_network *network)
 {
     static const char *const tails[] = {".out_layers.3.weight", ".out_layers.3.bias",
@@ -490,8 +492,8 @@ static double decibels(double mse)
     return -10 * log10(fmax(mse, 1e-12));
 }
 
-// With another picture's code, how near the result is to that picture: 0 is its own, 1 is the other. A code
-// that is ignored gives 0.
+// With another picture's code, how near the result is to that picture: 0 is its own, 1 is the
+// other. A code that is ignored gives 0.
 static double moved(const zn_trainer *t, const float *made, size_t index, size_t count)
 {
     const double own = square(t, made, index), other = square(t, made, (index + 1) % count);

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The task of training a diffusion autoencoder (model/diffae/diffae.h): encoder, modulation and denoiser together. A
-// sample is a picture in -1 .. 1, a timestep drawn evenly and noise; the loss is the mean square of what the
-// denoiser's noise lacks.
+// The task of training a diffusion autoencoder (model/diffae/diffae.h): encoder, modulation and
+// denoiser together. A sample is a picture in -1 .. 1, a timestep drawn evenly and noise; the loss
+// is the mean square of what the denoiser's noise lacks.
 //
 //     picture ── encoder ── code ─┐
 //     time ──────────────── modulation ─┐
 //     noisy ───────────────────────── denoiser ── prediction ── loss ── noise
 //
-// Timestep and noise are a pure function of the data's seed and the sample's number. Where the config names an
-// autoencoder, "picture" is the latent of one (latent_store.h), less its mean and over its deviation by channel; what
-// a person looks at is decoded first.
+// Timestep and noise are a pure function of the data's seed and the sample's number. Where the
+// config names an autoencoder, "picture" is the latent of one (latent_store.h), less its mean and
+// over its deviation by channel; what a person looks at is decoded first.
 #ifndef ZN_TRAIN_TASKS_DIFFAE_TRAINING_H
 #define ZN_TRAIN_TASKS_DIFFAE_TRAINING_H
 
@@ -59,12 +59,12 @@ void zn_diffae_disturb(const zn_trainer *t, uint64_t number, float amount, float
 // Of held crop `index`.
 void zn_diffae_see_held(const zn_trainer *t, size_t index, float *dst);
 
-// What tasks of such models share. The schedule's shares of each timestep, made in double as the authors have it, kept
-// in f32; the caller's, whatever is returned.
+// What tasks of such models share. The schedule's shares of each timestep, made in double as the
+// authors have it, kept in f32; the caller's, whatever is returned.
 zenith_status zn_diffae_shares(const zn_diffae_schedule *schedule, float **kept, float **added,
                                zn_error *err);
-// The model that a run begins with, of which these parts are there: the trainer's `start`, which stays NULL where
-// neither the caller nor the config names one.
+// The model that a run begins with, of which these parts are there: the trainer's `start`, which
+// stays NULL where neither the caller nor the config names one.
 zenith_status zn_diffae_open_start(zn_trainer *t, const char *const *parts, zn_error *err);
 // Losses of the last batch, in the place of decibels nothing: zn_train_task.add.
 void zn_diffae_add(const zn_trainer *t, size_t count, double n, zn_step_facts *facts);
@@ -75,9 +75,9 @@ zenith_status zn_diffae_write_text(const char *folder, const char *name, const c
 // Normal numbers, and one of 32 bits, for a sample of a seed.
 uint32_t zn_diffae_noise(uint64_t seed, uint64_t number, float *dst, size_t count);
 
-// What can be looked at, by walks of a few steps with the averaged weights, if there are some: pictures again
-// from their code and their noise; from their code and other noise; and from their noise and the next picture's
-// code. Numbers are 0 .. 1.
+// What can be looked at, by walks of a few steps with the averaged weights, if there are some:
+// pictures again from their code and their noise; from their code and other noise; and from their
+// noise and the next picture's code. Numbers are 0 .. 1.
 typedef struct zn_diffae_views {
     float *again, *other_noise, *other_code; // count pictures each
 } zn_diffae_views;

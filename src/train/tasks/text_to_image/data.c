@@ -31,7 +31,8 @@ static zenith_status open_captions(const char *path, const zn_words_reading *how
     return status;
 }
 
-// Channels have one scale or one each; a file that says neither must be in the model's space already.
+// Channels have one scale or one each; a file that says neither must be in the model's space
+// already.
 static zenith_status check_space(const char *path, const zn_words_data *data, zn_error *err)
 {
     const zn_latent_facts *facts = zn_latent_file_facts(data->latents);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a model learns from that makes pictures from words: latents of pictures in one file (format/latent/file.h), and
-// captions of each in another (format/archive/caption_ids.h).
+// What a model learns from that makes pictures from words: latents of pictures in one file
+// (format/latent/file.h), and captions of each in another (format/archive/caption_ids.h).
 #ifndef ZN_TRAIN_TASKS_TEXT_TO_IMAGE_DATA_H
 #define ZN_TRAIN_TASKS_TEXT_TO_IMAGE_DATA_H
 

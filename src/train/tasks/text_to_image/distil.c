@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// See training.h: what a teacher of many guided steps makes of a batch, for a student of few steps without guidance.
+// See training.h: what a teacher of many guided steps makes of a batch, for a student of few steps
+// without guidance.
 #include "src/base/memory.h"
 #include "src/train/tasks/text_to_image/training.h"
 
@@ -48,7 +49,8 @@ void zn_words_close_distil(zn_words_distil *d)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) zn_free(blocks[i]);
 }
 
-// A sample as it is drawn, on its way: where the teacher is, and with the caption that it is asked for.
+// A sample as it is drawn, on its way: where the teacher is, and with the caption that it is asked
+// for.
 static void fill(const void *cookie, zn_sample *sample)
 {
     const zn_trainer *t = cookie;

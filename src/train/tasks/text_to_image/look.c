@@ -119,7 +119,8 @@ static zenith_status open_decoder(const zn_trainer *t, size_t most, decoder *d, 
                           &d->runner, err);
 }
 
-// Held pictures as the autoencoder has them on the left, what was made of their captions on the right.
+// Held pictures as the autoencoder has them on the left, what was made of their captions on the
+// right.
 static zenith_status write_look(zn_trainer *t, size_t count, float *x, const char *path,
                                 zn_error *err)
 {

@@ -23,7 +23,8 @@ zn_words_item zn_words_item_of(const zn_trainer *t, uint64_t run, size_t column)
     return (zn_words_item){data, held ? ZN_WORDS_HELD | index : number, (size_t)index, column};
 }
 
-// Where value i of a latent [h, w, C] is in a map that has those of all samples, patch by patch in turn.
+// Where value i of a latent [h, w, C] is in a map that has those of all samples, patch by patch in
+// turn.
 size_t zn_words_place(const zn_trainer *t, size_t column, size_t i)
 {
     const zn_words_training *own = zn_words_own(t);
@@ -39,8 +40,8 @@ typedef struct drawing {
     zn_caption caption;
 } drawing;
 
-// Which of its captions a sample has, or none. A sample's number is that of a picture in an epoch, so each epoch draws
-// anew. What is held back always has its first.
+// Which of its captions a sample has, or none. A sample's number is that of a picture in an epoch,
+// so each epoch draws anew. What is held back always has its first.
 static zn_caption draw_caption(const zn_trainer *t, const zn_words_item *of,
                                const uint32_t drawn[2])
 {

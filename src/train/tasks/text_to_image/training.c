@@ -303,8 +303,8 @@ static const zn_port *angles_port(const zn_words_training *own, int which)
     return &own->ports[at[which].network].inputs[at[which].input];
 }
 
-// Rows of numbers are there for one sample: of several, each row is there as often. From the end, so that none is
-// overwritten before it is read.
+// Rows of numbers are there for one sample: of several, each row is there as often. From the end,
+// so that none is overwritten before it is read.
 static void repeat_angles(const zn_words_training *own, int which, size_t items)
 {
     const size_t width = (size_t)angles_port(own, which)->desc.shape.dim[3];
@@ -420,7 +420,7 @@ static void fill(const void *cookie, zn_sample *sample)
     if (zn_words_own(t)->distil.teacher) zn_words_put_lesson(t, sample);
 }
 
-// --- validation ------------------------------------------------------------------------------------
+// --- validation ----------------------------------------------------------------------------------
 
 // With their own captions, and the same noise each time.
 static zenith_status validate(zn_trainer *t, size_t asked, zn_step_facts *facts, zn_error *err)
