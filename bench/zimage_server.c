@@ -13,10 +13,11 @@
 //     text          {"seconds": ..., "cpu": ...}    the text model on ids
 //     step I        {"seconds": ..., "cpu": ...}    the denoiser on the noise, at step I of 8
 //     sample N      {"seconds": ..., "cpu": ...}    N steps from the noise
-//     once          {"angles": ..., "context": ..., "modulation": ...}   seconds of what is prepared, for 8 steps
+//     once          {"angles": ..., "context": ..., "modulation": ...}   seconds to prepare 8 steps
 //     dump PATH     {"dumped": count}               the last result: rows of text, or planes of a
 //                                                   latent, f32
-//     probe         {"fma": ..., "vnni": ..., "amx": ...}   GFLOP/s of all threads on registers (burst.h)
+//     probe         {"fma": ..., "vnni": ..., "amx": ...}   GFLOP/s of all threads on registers
+//                                                   (burst.h)
 //     read          {"gb_per_s": ...}               memory beyond the caches, read by all threads
 //     rss           {"rss_mb": ...}                 peak of resident memory
 //

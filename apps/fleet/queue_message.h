@@ -4,8 +4,9 @@
 // What a queue says about a shard, as JSON text, and where a queue is. Both are other people's
 // words: a message names a shard of the folder that the worker was given, and no path.
 //
-//     {"v": 1, "shard": "00042"}                                                    IN/00042.tar
-//     {"v": 1, "shard": "000042", "index": 42, "count": 100, "pictures": 5000}      cut from a folder of pictures
+//     {"v": 1, "shard": "00042"}                                IN/00042.tar
+//     {"v": 1, "shard": "000042", "index": 42, "count": 100,
+//      "pictures": 5000}                                        cut from a folder of pictures
 #ifndef ZN_FLEET_QUEUE_MESSAGE_H
 #define ZN_FLEET_QUEUE_MESSAGE_H
 

@@ -4,15 +4,16 @@
 // The autoencoders of "Benchmark Report: Zenith-Prune Architecture", for measurements and training
 // from random weights. The report has no table of layers: this is a reading (docs/ZENITH.md).
 //
-//     encoder:  conv 3x3 3->32, 2 blocks, down 32->64, 2 blocks, down 64->128, 2 blocks, 1x1 128->32
+//     encoder:  conv 3x3 3->32, 2 blocks, down 32->64, 2 blocks, down 64->128, 2 blocks,
+//               1x1 128->32
 //     decoder:  1x1 32->128, 2 blocks, up 128->64, 2 blocks, up 64->32, 2 blocks, conv 3x3 32->3
 //
-//                         block                                   down                 up
-//     zenith_hierarchical spectral tiles + eyes, 1x1              unshuffle, 1x1       1x1, shuffle
-//     zenith_prune        the same with a score per rectangle     the same             the same
-//     zenith_soft         zenith_prune, coefficients thresholded  the same             the same
-//     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))      conv 3x3 stride 2    nearest, conv 3x3
-//     conv_linear         x + conv 3x3(relu(conv 3x3))            unshuffle, 1x1       1x1, shuffle
+//                         block                                down               up
+//     zenith_hierarchical spectral tiles + eyes, 1x1           unshuffle, 1x1     1x1, shuffle
+//     zenith_prune        the same with a score per rectangle  the same           the same
+//     zenith_soft         zenith_prune with thresholds         the same           the same
+//     conv_baseline       relu(x + conv 3x3(relu(conv 3x3)))   conv 3x3 stride 2  nearest, conv 3x3
+//     conv_linear         x + conv 3x3(relu(conv 3x3))         unshuffle, 1x1     1x1, shuffle
 //
 // zenith_wide and conv_wide are zenith_prune and conv_baseline with a latent of 128 channels, more
 // numbers than the picture has: for restoration, where what is to be taken away may be as rich as

@@ -4,11 +4,11 @@
 // The autoencoders of Stable Diffusion and FLUX: diffusers' AutoencoderKL, the first stage of
 // latent diffusion (CompVis/latent-diffusion, black-forest-labs/flux).
 //
-//     encoder:  conv 3->128, levels 128 256 512 512 of 2 residual blocks with a halving between, middle,
-//               norm, silu, conv -> 2 x latent, [1x1 quant_conv]; half of it is the mean, half the logarithm
-//               of the variance
-//     decoder:  [1x1 post_quant_conv], conv latent -> 512, middle, levels 512 512 256 128 of 3 residual
-//               blocks with a doubling between, norm, silu, conv -> 3
+//     encoder:  conv 3->128, levels 128 256 512 512 of 2 residual blocks with a halving between,
+//               middle, norm, silu, conv -> 2 x latent, [1x1 quant_conv]; half of it is the mean,
+//               half the logarithm of the variance
+//     decoder:  [1x1 post_quant_conv], conv latent -> 512, middle, levels 512 512 256 128 of 3
+//               residual blocks with a doubling between, norm, silu, conv -> 3
 //     middle:   block, attention over all pixels, block
 //
 // Traps

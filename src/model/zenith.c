@@ -6,8 +6,8 @@
 //
 //     decoder:  3 tanh(x/3), conv latent->w0, relu, blocks,
 //               [nearest x2, conv, blocks] for each further stage, conv -> 3 f f, pixel shuffle f
-//     encoder:  pixel unshuffle f, conv -> w, blocks, [conv stride 2, blocks] for each further stage,
-//               conv -> latent
+//     encoder:  pixel unshuffle f, conv -> w, blocks,
+//               [conv stride 2, blocks] for each further stage, conv -> latent
 //
 // Which stages there are is the layout: "64x3 64x3 32x1" is three blocks of 64 channels at the
 // latent's resolution, three of 64 at twice and one of 32 at four times that; f makes up the rest

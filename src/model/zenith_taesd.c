@@ -5,17 +5,17 @@
 // tables them, for measurements and training from random weights. docs/ZENITH.md has the tables,
 // what was read into them where they are silent, and what came of it.
 //
-//                        vanilla          taesd            lite                    spectral
-//     stem      3->64    3x3              3x3              1x1                     linear
-//     block 1 (64)       two 3x3          ZenithLite       ZenithLite              ZenithLite, linear
-//     down 1    64->128  3x3 stride 2     3x3 stride 2     unshuffle, 1x1          unshuffle, linear
+//                        vanilla          taesd            lite               spectral
+//     stem      3->64    3x3              3x3              1x1                linear
+//     block 1 (64)       two 3x3          ZenithLite       ZenithLite         ZenithLite, linear
+//     down 1    64->128  3x3 stride 2     3x3 stride 2     unshuffle, 1x1     unshuffle, linear
 //     block 2, down 2    128->256, the same again; block 3 (256)
-//     out       256->4   3x3 stride 2     3x3 stride 2     unshuffle, 1x1          unshuffle, linear
+//     out       256->4   3x3 stride 2     3x3 stride 2     unshuffle, 1x1     unshuffle, linear
 //
-//     in        4->256   1x1              1x1              1x1                     linear
+//     in        4->256   1x1              1x1              1x1                linear
 //     block 1 (256), up 1 256->128, block 2, up 2 128->64, block 3 (64):
-//     up                 nearest, 3x3     nearest, 3x3     1x1, shuffle            linear, shuffle
-//     out       64->3    nearest, 3x3     nearest, 3x3     up 64->64, 1x1          up 64->64, linear
+//     up                 nearest, 3x3     nearest, 3x3     1x1, shuffle       linear, shuffle
+//     out       64->3    nearest, 3x3     nearest, 3x3     up 64->64, 1x1     up 64->64, linear
 //
 // Traps: all but vanilla have gates over whole rows and columns, so weights are for one size of
 // picture, square and a power of two; they tell which. The names of layers are this file's.

@@ -4,12 +4,13 @@
 // Matrices of weights [outputs, inputs] in 8 or in 4 bits, laid out as products read them, in
 // memory and in files alike:
 //
-//     8 bits   [panel][k / 4][32 outputs][4 of k]        a byte with a sign, -127 .. 127
-//     4 bits   [panel][k / 8][32 outputs][4 of k]        two numbers u, 0 .. 15: k = 8j + i in the low half of
-//                                                        byte i of group j, k = 8j + 4 + i in the high half
-//     steps    [panel][k / 64][32 outputs]               4 bits only: a byte m, 0 .. 15
-//     scales   [outputs]                                 f32
-//     sums     [outputs]                                 s32: the sum of a row's bytes q
+//     8 bits   [panel][k / 4][32 outputs][4 of k]     a byte with a sign, -127 .. 127
+//     4 bits   [panel][k / 8][32 outputs][4 of k]     two numbers u, 0 .. 15: k = 8j + i in the low
+//                                                     half of byte i of group j, k = 8j + 4 + i in
+//                                                     the high half
+//     steps    [panel][k / 64][32 outputs]            4 bits only: a byte m, 0 .. 15
+//     scales   [outputs]                              f32
+//     sums     [outputs]                              s32: the sum of a row's bytes q
 //
 //     weight = q * scale of the row,     q = the byte (8 bits), (u - 8) * m (4 bits)
 //
@@ -20,10 +21,12 @@
 // Others' 4 bits (four_panels.h), in memory only, have no steps but two numbers for each `group`
 // inputs of an output:
 //
-//     factors  [panel][k / group][32 outputs]            s16
-//     offsets  [panel][k / group][32 outputs]            s16; or none, which is 128
+//     factors  [panel][k / group][32 outputs]         s16
+//     offsets  [panel][k / group][32 outputs]         s16; or none, which is 128
 //
-//     q = bounded(((256 v * factor + 2^14) >> 15) + offset) >> 8,     v = levels[u], bounded to 16 bits
+//     q = bounded(((256 v * factor + 2^14) >> 15) + offset) >> 8,     v = levels[u]
+//
+// where bounded() limits to 16 bits.
 //
 // Rotated weights stand for W R, where R rotates each run of `rotated_by` inputs (convrot.h);
 // tokens are rotated likewise before they are rounded, since (x R) (W R)^T = x W^T.

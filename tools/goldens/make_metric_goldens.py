@@ -12,6 +12,7 @@ import argparse
 import math
 import pathlib
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import environment  # noqa: E402
@@ -192,6 +193,11 @@ def samples(feature):
             + repr(flat.double().sum().item()) + ", {" + ", ".join(map(repr, picked)) + "}},")
 
 
+def wrapped(line):  # rows of numbers, at 100 columns
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, 100, subsequent_indent=indent, break_on_hyphens=False) or [""]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--squeezenet", required=True)
@@ -206,12 +212,13 @@ def main():
              *[measure(weights, size) for size in SIZES], "};", "",
              f"// SqueezeNet's features of the original of {SIZES[1][0]} x {SIZES[1][1]}: height, width, channels, the sum of all,",
              "// and the elements n k / 5 + k of the n in HWC order.",
-             "static const struct { int64_t height, width, channels; double sum, samples[5]; } feature_goldens[] = {",
+             "static const struct { int64_t height, width, channels; double sum, samples[5]; }", "    feature_goldens[] = {",
              *[samples(feature) for feature in features], "};", "",
              f"// The SqueezeNet distance of the pictures of {GRADIENT} x {GRADIENT}; of its gradient by the changed one the",
              "// length, and the sums of element i, in HWC order, times cos((i + 1) k), k = 1 .. 4.",
              "static const double distance_gradient_golden[6] = {"
              + ", ".join(map(repr, distance_gradient(weights, (GRADIENT, GRADIENT)))) + "};", "", "#endif"]
+    lines = [part for line in lines for part in wrapped(line)]
     (ROOT / "tests/task/metric_goldens.h").write_text("\n".join(lines) + "\n")
 
 

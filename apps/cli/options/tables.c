@@ -53,7 +53,8 @@ const cli_option_group cli_group_model = CLI_GROUP(
                "threads to compute with; default: the physical cores this process may use, or "    \
                "fewer where its cgroup has a quota of CPU time",                                   \
                .min = 1, .max = 1024)
-#define LOG  CLI_FLAG_OPTION(cli_settings, log, "log", 0, "show the library's log on standard error")
+#define LOG                                                                                        \
+    CLI_FLAG_OPTION(cli_settings, log, "log", 0, "show the library's log on standard error")
 #define HELP CLI_FLAG_OPTION(cli_settings, help, "help", 'h', "print this text")
 // clang-format on
 

@@ -4,8 +4,8 @@
 // See work.h. Files come and go by rows, as in `zenith encode` and `zenith decode`, so that their
 // bytes are those. Numbers lie in arrays for all pictures of the request:
 //
-//   latents    floats [n][c][h][w]: what an encoder makes, or what is unpacked or scaled here for a decoder;
-//              other latents of a request are read in its body
+//   latents    floats [n][c][h][w]: what an encoder makes, or what is unpacked or scaled here for a
+//              decoder; other latents of a request are read in its body
 //   pictures   floats [n][3][h][w], or of npy [h][w][3], or bytes [n][h][w][3]
 #include "apps/serve/queue/work.h"
 

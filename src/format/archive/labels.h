@@ -4,9 +4,9 @@
 // What pictures show, by name, for training a classifier: JSON or CSV.
 //
 //     {"attributes": ["glasses", "hair"], "labels": {"train/1.png": [1, "red"], ..}}
-//     {"train/1.png": {"glasses": true, "hair": "red"}, ..}           or the same as the value of "labels"
-//     picture,glasses,hair                                            CSV: a line of names, then a line for each
-//     train/1.png,1,red
+//     {"train/1.png": {"glasses": true, "hair": "red"}, ..}     may also be the value of "labels"
+//     picture,glasses,hair                                      CSV: a line of names, then a line
+//     train/1.png,1,red                                         for each picture
 //
 // An attribute whose values are all 0 or -1 (no) and 1 (yes), or true and false, is one column. Any
 // other has a column for each value that occurs, "hair=red", in byte order, and a picture may lack

@@ -5,8 +5,8 @@
 // transaction counts. A table is a tree: branches hold page numbers, leaves hold entries, and a
 // value that is too long for a leaf has pages of its own.
 //
-//     page:  [number 8][pad 2][flags 2][lower 2][upper 2][offsets of nodes, 2 each ...]      [nodes ...]
-//     node:  [low 2][high 2][flags 2][bytes of the key 2][key][value, or the number of its first page]
+//     page:  [number 8][pad 2][flags 2][lower 2][upper 2][node offsets, 2 each ...]    [nodes ...]
+//     node:  [low 2][high 2][flags 2][bytes of the key 2][key][value, or number of its first page]
 //
 // low and high are the size of a leaf's value, and with the flags the page number of a branch.
 // Reference: the structures MDB_meta, MDB_db, MDB_page and MDB_node of liblmdb 0.9.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The codes of many pictures, as diffusion autoencoders make them, in a safetensors file:
-//   z [pictures, numbers], F32      conds_mean, conds_std [numbers], F32: of z, the latter over pictures - 1
+//   z [pictures, numbers], F32
+//   conds_mean, conds_std [numbers], F32: mean and standard deviation of z (over pictures - 1)
 // Metadata:
 //   zenith.model "diffae"           zenith.weights SHA-256 of the weights that made them
 //   zenith.size "[width,height]" of the pictures

@@ -5,8 +5,9 @@
 // the code], and perhaps "x_T" [channels, height, width], the noise that holds what the code does
 // not. Its sides are the picture's, or, where the model works on latents, so many times smaller.
 // Metadata:
-//   zenith.model "diffae"   zenith.weights SHA-256 of the weights that made it
-//   zenith.size "[width,height]" of the picture (also where there is no noise)   zenith.steps "250", to the noise
+//   zenith.model "diffae"           zenith.weights SHA-256 of the weights that made it
+//   zenith.size "[width,height]"    of the picture (also where there is no noise)
+//   zenith.steps "250"              steps from the picture to the noise (only with noise)
 #ifndef ZN_FORMAT_LATENT_DIFFAE_CODE_H
 #define ZN_FORMAT_LATENT_DIFFAE_CODE_H
 

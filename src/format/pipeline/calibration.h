@@ -5,7 +5,8 @@
 // convolutions bear 8 bits. Kept as NAME.calib.json, keyed by the hash of the weights:
 //
 //   {"format": 1, "model": "taesd", "weights": "<sha256>", "pictures": 32,
-//    "values": {"decoder.2": {"largest": 4.25, "positive": true}, "decoder.3": {.., "floating": true}, ...},
+//    "values": {"decoder.2": {"largest": 4.25, "positive": true},
+//               "decoder.3": {.., "floating": true}, ...},
 //    "int8": ["decoder.3.conv.1", ...]}
 #ifndef ZN_FORMAT_PIPELINE_CALIBRATION_H
 #define ZN_FORMAT_PIPELINE_CALIBRATION_H

@@ -7,15 +7,17 @@
 //   plain    elements of a type of ours; 8-bit floats perhaps times a scale, one or one for each
 //            row
 //   blocks   GGUF's: Q4_0, Q4_K, ... (block_types.h)
-//   mlx      "X.weight" U32 [out, in * bits / 32], "X.scales" and "X.biases" [out, in / group]: in each word
-//            8 numbers of 4 bits or 4 of 8, lowest bits first; weight = number * scale + bias
-//   int8     "X.weight" I8 [out, in], "X.weight_scale" for each row or for all; perhaps rotated (convrot.h),
-//            which "X.comfy_quant" or the file's metadata says (quant_note.h)
-//   nvfp4    "X.weight" U8 [out, in / 2], the even column in the high half; "X.weight_scale" F8_E4M3 for each
-//            16 columns, in tiles of 128 rows by 4; "X.weight_scale_2" for all
-//   panels   ours (tensor/panels.h), used as they lie: "X.weight" U8 [panels, k / 4 or k / 8, 32, 4],
-//            "X.weight_steps" U8 of 4 bits, "X.weight_scale" F32, "X.weight_sum" I32, all at multiples of 64
-//            bytes; outputs, inputs, bits and rotation are in the metadata (quant_note.h)
+//   mlx      "X.weight" U32 [out, in * bits / 32], "X.scales" and "X.biases" [out, in / group]: in
+//            each word 8 numbers of 4 bits or 4 of 8, lowest bits first; weight = number * scale +
+//            bias
+//   int8     "X.weight" I8 [out, in], "X.weight_scale" for each row or for all; perhaps rotated
+//            (convrot.h), which "X.comfy_quant" or the file's metadata says (quant_note.h)
+//   nvfp4    "X.weight" U8 [out, in / 2], the even column in the high half; "X.weight_scale"
+//            F8_E4M3 for each 16 columns, in tiles of 128 rows by 4; "X.weight_scale_2" for all
+//   panels   ours (tensor/panels.h), used directly: "X.weight" U8 [panels, k / 4 or k / 8, 32, 4],
+//            "X.weight_steps" U8 of 4 bits, "X.weight_scale" F32, "X.weight_sum" I32, all at
+//            multiples of 64 bytes; outputs, inputs, bits and rotation are in the metadata
+//            (quant_note.h)
 //
 // The numbers here are the specification for faster code: each product and sum is rounded to f32.
 #ifndef ZN_FORMAT_TENSOR_STORED_WEIGHT_H

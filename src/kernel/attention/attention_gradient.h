@@ -4,8 +4,8 @@
 // The gradients of attention, for one head, in f32. With s = scale q . k, p = softmax(s) and y =
 // sum of p v:
 //
-//     dp = dy . v     D = sum of p dp     ds = scale p (dp - D)
-//     dq = sum over keys of ds k          dk = sum over queries of ds q       dv = sum over queries of p dy
+//     dp = dy . v                     D = sum of p dp                 ds = scale p (dp - D)
+//     dq = sum over keys of ds k      dk = sum over queries of ds q   dv = sum over queries of p dy
 //
 // A block of rows meets the others in blocks of ZN_ATTENTION_KEYS at fixed places, so that memory
 // grows with the tokens and not with their square: rows of queries make dq, and the totals that p

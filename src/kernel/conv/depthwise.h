@@ -4,7 +4,8 @@
 // Depthwise 3x3 convolution of channels-last rows: each channel by itself, with its own nine
 // weights.
 //
-//     dst[x, c] = sum over i, j of src[i][x + j - 1, c] * weights[3 i + j, c]   (+ added, then relu)
+//     dst[x, c] = sum over i, j of src[i][x + j - 1, c] * weights[3 i + j, c]
+//                 (+ added, then relu)
 //
 // summed in f32 in the order of i, then j; pixels left and right of a row are left out. So bits do
 // not depend on how rows are handed out. The scalar version rounds product and sum, AVX2 and

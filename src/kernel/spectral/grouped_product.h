@@ -4,7 +4,8 @@
 // A 1x1 convolution in groups of channels: each pixel's channels are cut into `groups`, and each
 // group has a matrix of its own.
 //
-//     dst[p, g O + o] = sum over i of src[p, g I + i] * weights[g, i, o]   (+ bias + added, then relu)
+//     dst[p, g O + o] = sum over i of src[p, g I + i] * weights[g, i, o]
+//                       (+ bias + added, then relu)
 //
 // Products are summed in f32 in the order of i, from the bias on; then `added` is added. So bits do
 // not depend on pixels per call or threads. AVX2 and AVX-512 fuse products and sums and agree where

@@ -8,7 +8,8 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-// --- 8 bits: exact in 16, two k at a time, because sums of products of bytes saturate without VNNI ---
+// --- 8 bits --------------------------------------------------------------------------------------
+// Exact in 16 bits, two k at a time: sums of products of bytes saturate without VNNI.
 
 enum { S8_TOKENS = 6, S8_PANEL = 16, S8_TURN = 4 }; // a turn: pairs of k
 

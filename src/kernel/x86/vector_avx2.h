@@ -22,7 +22,7 @@
 #define VERSION(name) name##_avx2
 #define VERSION_NAME  "avx2"
 #define LANES         8
-#define CONV_PIXELS   6 // x 2 vectors: 12 accumulators, 2 weights and a pixel fill 15 of 16 registers
+#define CONV_PIXELS   6 // x 2 vectors: 12 accumulators, 2 weights and a pixel, 15 of 16 registers
 
 typedef __m256 vec;
 typedef __m256d vec_f64; // LANES / 2 of them

@@ -7,7 +7,8 @@
 //
 //     "image_size": 256                     of pictures
 //     "in_channels": 3
-//     "channels": 128                       of the first map; those of level i are channel_mult[i] times as many
+//     "channels": 128                       of the first map; level i has channel_mult[i] times as
+//                                           many
 //     "channel_mult": [1, 1, 2, 2, 4, 4]    of the U-Net
 //     "encoder_mult": [1, 1, 2, 2, 4, 4, 4] of the semantic encoder
 //     "res_blocks": 2                       in each level on the way down; one more on the way up

@@ -8,12 +8,12 @@
 //     levels:   a convolution; then in each level residual blocks, with attention where the map has
 //               the right height, and a halving block between levels
 //     encoder:  levels; block, attention, block; norm, silu, mean over all pixels, 1x1 convolution
-//     U-Net:    levels; block, attention, block; levels back, each block on [x, what the way down made there];
-//               norm, silu, convolution
+//     U-Net:    levels; block, attention, block; levels back, where each block takes [x, what the
+//               way down made there]; norm, silu, convolution
 //     block:    h = conv(silu(norm(x)));  h = norm(h) * (1 + s_t) + b_t;  h = h * (1 + s_z);
 //               x' + conv(silu(h)), x' = x, or a 1x1 convolution of it where the channels change
-//     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the U-Net sees W^t (d code) + m
-//               beside the noisy map, what the code draws back.
+//     linear:   the encoder may be a matrix instead ("linear_code"), code = f (W x) + o. Then the
+//               U-Net sees W^t (d code) + m, what the code alone gives back, beside the noisy map
 //     recall:   what draws linear codes: known pictures (model/diffae/recall.h)
 //     prior:    layers of silu(layer_norm(linear([h, z]) * (1 + s_t))), the last a plain linear
 //

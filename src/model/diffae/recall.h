@@ -18,13 +18,15 @@
 // and zn_diffae_norms read them.
 //
 //     views       a spread code -> the views of its map, V x, 16 a cell
-//     tells       [views, views], for the rows of a unit matrix. Rows 16 i .. 16 i + 15 are those of cell i, in which columns 16 j ..
-//                 16 j + 15 are a symmetric matrix M_ij of 16 x 16.
-//     norms       [cells * known], for as many ones: of each cell i and known picture k, half the sum of (V c_k)_j M_ij (V c_k)_j
-//                 over all j
-//     recall      of each cell i, M_ij (V x)_j for all j [cells, views] -> its products with the known pictures [cells, known]. Less
-//                 the norm, that is how well they agree.
-//     recollect   weights [cells, known] -> the means of the known pictures by them [cells, code], as spread codes
+//     tells       [views, views], for the rows of a unit matrix. Rows 16 i .. 16 i + 15 are those
+//                 of cell i, in which columns 16 j .. 16 j + 15 are a symmetric matrix M_ij of
+//                 16 x 16.
+//     norms       [cells * known], for an input of ones of that size: for each cell i and known
+//                 picture k, half the sum of (V c_k)_j M_ij (V c_k)_j over all j
+//     recall      for each cell i, M_ij (V x)_j for all j [cells, views] -> its products with the
+//                 known pictures [cells, known]. A product less the norm says how well they agree.
+//     recollect   weights [cells, known] -> the means of the known pictures by them [cells, code],
+//                 as spread codes
 //
 // Between the first and the fourth, zn_diffae_tell takes what tells of a cell; then zn_diffae_weigh
 // makes weights of agreement; at last zn_diffae_in_cell takes the cell itself of its mean.

@@ -5,7 +5,8 @@
 // in, the hidden state after the last layer but one comes out.
 //
 //     x      = embed_tokens(ids)
-//     x      = x + o_proj(attention(q, k, v)), of input_layernorm(x): q and k normed by head and turned
+//     x      = x + o_proj(attention(q, k, v)), of input_layernorm(x); q and k are normed by head,
+//              then rotated
 //     x      = x + down_proj(silu(gate_proj(h)) * up_proj(h)), h = post_attention_layernorm(x)
 //
 // Traps

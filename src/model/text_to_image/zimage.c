@@ -5,8 +5,9 @@
 //
 //     context:     RMS norm and linear of the caption's features, padded, then refiners without
 //                  modulation
-//     modulation:  c = linear(silu(linear(features(1000 t)))); for each layer linear(c) = scale, gate, scale,
-//                  gate, the gates through tanh; for the last one linear(silu(c)), a scale
+//     modulation:  c = linear(silu(linear(features(1000 t)))); for each layer linear(c) = scale,
+//                  gate, scale, gate, the gates through tanh; for the last one linear(silu(c)), a
+//                  scale
 //     denoiser:    squares of pixels, linear, padded, refiners; then the context's tokens behind
 //                  the image's, layers; norm, scale, linear, squares back to pixels
 //     layer:       x = x + gate1 * norm2(attention(norm1(x) * (1 + scale1)))

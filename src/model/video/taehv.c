@@ -4,9 +4,10 @@
 // The tiny autoencoders of Wan's latents by Ollin Boer Bohan (madebyollin/taehv): taew2_1 and
 // taew2_2.
 //
-//     encoder:  conv 3->64, relu, 3 x [pool in time 2|2|1, conv stride 2, 3 blocks], conv 64->latent
-//     decoder:  3 tanh(x/3), conv latent->256, relu, 3 x [3 blocks, nearest x2, grow in time 1|2|2, conv],
-//               relu, conv 64->3
+//     encoder:  conv 3->64, relu, 3 x [pool in time 2|2|1, conv stride 2, 3 blocks],
+//               conv 64->latent
+//     decoder:  3 tanh(x/3), conv latent->256, relu,
+//               3 x [3 blocks, nearest x2, grow in time 1|2|2, conv], relu, conv 64->3
 //     block:    relu(x + conv(relu(conv(relu(conv([x, past]))))), past: x of the frame before
 //
 // A step of the encoder takes four pictures, the first one too; a picture by itself is four equal

@@ -6,8 +6,9 @@
 //
 // It goes over memory twice, which is the least there is: a column needs every row.
 //
-//     rows     compress a row into the cache, transform, gate and transform it there, and put it away in
-//              strips of 16 pixels or 8, each strip all rows one below the other: [strips, h, 16, c]
+//     rows     compress a row into the cache, transform, gate and transform it there, and store it
+//              in strips of 16 or 8 pixels, each strip all rows one below the other:
+//              [strips, h, 16, c]
 //     strips   transform, gate and transform the columns of a strip into the cache, expand it row
 //              by row, add x, relu
 //

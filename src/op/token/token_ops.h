@@ -3,10 +3,11 @@
 //
 // What transformers are made of. Three kinds of values:
 //
-//   sequence   a map [1, tokens, 1, channels]: a row is a token, so rows, calls and types work as for
-//              pictures. Every operator here also takes a picture [1, h, w, c]: its pixels are tokens.
-//   vector     [channels], f32, one for a whole run (a timestep's embedding, a condition). It is no map:
-//              it is whole before anything reads it, in planes and in bands.
+//   sequence   a map [1, tokens, 1, channels]: a row is a token, so rows, calls and types work as
+//              for pictures. Every operator here also takes a picture [1, h, w, c]: its pixels are
+//              tokens.
+//   vector     [channels], f32, one for a whole run (a timestep's embedding, a condition). It is
+//              not a map: it is complete before anything reads it, in planes and in bands.
 //   scalar     one f32 that the caller sets for each run.
 #ifndef ZN_OP_TOKEN_OPS_H
 #define ZN_OP_TOKEN_OPS_H

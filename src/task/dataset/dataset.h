@@ -79,7 +79,8 @@ zenith_status zn_dataset_agree(zn_dataset *set, zn_error *err);
 zenith_status zn_dataset_read_config(const zenith_storage *storage, const char *output,
                                      zn_json **out, char config[65], zn_error *err);
 
-// --- commit.c: takes the tar over, and puts it and the record in place; set->dropped says that another was first.
+// --- commit.c: takes over the tar, and puts it and the record in place. set->dropped: another
+// process was first.
 zenith_status zn_dataset_commit(zn_dataset *set, const char *name, zn_object_writer *tar,
                                 zn_shard_record *record, zn_error *err);
 // As zn_shard_record_read.
@@ -89,11 +90,12 @@ zenith_status zn_dataset_read_record(const zenith_storage *storage, const char *
 zenith_status zn_dataset_tar_is_there(const zenith_storage *storage, const char *tar,
                                       const zn_shard_record *record, bool *out, zn_error *err);
 
-// --- choice.c: how the picture of a key is fitted: its place and its side follow from the seed and the key alone.
+// --- choice.c: how the picture of a key is fitted: its place and its side follow from the seed and
+// the key alone.
 zn_fit_options zn_dataset_choose(const zn_dataset *set, const char *key);
 
-// --- shard.c: one shard, from its input to its record. *unread: the input is to blame for a failure, and others may
-// do.
+// --- shard.c: one shard, from its input to its record. *unread: the input caused the failure, and
+// other shards may succeed.
 zenith_status zn_dataset_encode_shard(zn_dataset *set, const zn_shard *shard, bool *unread,
                                       zn_error *err);
 // Of all that the caller allows (0: no bound): an eighth for files that were read ahead, half for

@@ -5,8 +5,8 @@
 // npy or a safetensors file, and the facts of a sample as JSON.
 //
 //   f16, bf16, f32   rounded to nearest; a latent with a number beyond the type is not stored
-//   u8               number = offset[c] + scale[c] * byte, for each channel c of each picture: the smallest number of the
-//                    channel is byte 0, the largest is byte 255
+//   u8               number = offset[c] + scale[c] * byte, for each channel c of each picture: the
+//                    smallest number of the channel is byte 0, the largest is byte 255
 #ifndef ZN_TASK_DATASET_STORE_H
 #define ZN_TASK_DATASET_STORE_H
 

@@ -21,14 +21,17 @@
 //
 //     {"model": "diffae", "task": "diffae-classifier", "autoencoder": "runs/first/ema",
 //      "data": {"codes": "train.safetensors", "labels": "labels.json"},
-//      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000, "output": "runs/classifier"}
+//      "validation": {"codes": "test.safetensors"}, "batch": 32, "steps": 10000,
+//      "output": "runs/classifier"}
 //
 // A model from words to pictures has two networks, and learns from latents and captions
 // (format/archive/caption_ids.h):
 //
-//     {"model": "z-image", "task": "words", "text": {"hidden_size": 256, ..}, "network": {"dim": 384, ..},
+//     {"model": "z-image", "task": "words", "text": {"hidden_size": 256, ..},
+//      "network": {"dim": 384, ..},
 //      "data": {"latents": "latents.safetensors", "captions": "captions.jsonl", "drop": 0.1},
-//      "timesteps": {"mean": 0, "deviation": 1}, "batch": 32, "steps": 100000, "output": "runs/words"}
+//      "timesteps": {"mean": 0, "deviation": 1}, "batch": 32, "steps": 100000,
+//      "output": "runs/words"}
 #ifndef ZN_TRAIN_CONFIG_CONFIG_H
 #define ZN_TRAIN_CONFIG_CONFIG_H
 

@@ -4,9 +4,9 @@
 // Networks made from others by leaving out: whole blocks, or channels inside residual blocks. What
 // comes out is a smaller network like any other, not a masked one.
 //
-//     x ─ conv.0 ─ relu ─ conv.2 ─ relu ─ conv.4 ─ + ─ relu        channel c of conv.0 is row c of its
-//     │            \_ inner layers _/              │               weights and bias, and column c of
-//     └────────────────────────────────────────────┘               conv.2's weights
+//     x ─ conv.0 ─ relu ─ conv.2 ─ relu ─ conv.4 ─ + ─ relu     channel c of conv.0 is row c of its
+//     │            \_ inner layers _/              │            weights and bias, and column c of
+//     └────────────────────────────────────────────┘            conv.2's weights
 #ifndef ZN_TRAIN_PRUNE_PRUNED_NETWORK_H
 #define ZN_TRAIN_PRUNE_PRUNED_NETWORK_H
 

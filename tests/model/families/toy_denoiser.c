@@ -5,10 +5,11 @@
 // scalar go in, a map comes out. tools/goldens/make_family_goldens.py has the same network in
 // PyTorch.
 //
-//     condition = silu(time.0(features(time))) * style(style)              a vector
+//     condition = silu(time.0(features(time))) * style(style)                     a vector
 //     x         = in(latent), 3x3
-//     x         = x + said(attention(query(norm0(x)), key(text), value(text)))    a pixel looks at the text
-//     x         = x + gate(condition) * down(gelu(up(norm(x) * (1 + scale(condition)) + shift(condition))))
+//     x         = x + said(attention(query(norm0(x)), key(text), value(text)))    over the text
+//     x         = x + gate(condition) * down(gelu(up(h))),
+//                 h = norm(x) * (1 + scale(condition)) + shift(condition)
 //     noise     = out(x), 3x3
 #include "src/model/family.h"
 #include "src/nn/layers.h"

@@ -6,7 +6,8 @@
 //
 //     a red apple
 //     Negative prompt: blurry
-//     Steps: 8, Sampler: Euler, Schedule type: Simple, CFG scale: 1, Seed: 42, Size: 512x512, Model: z-image, ...
+//     Steps: 8, Sampler: Euler, Schedule type: Simple, CFG scale: 1, Seed: 42, Size: 512x512,
+//         Model: z-image, ...                                                 (all one line)
 #ifndef ZN_CLI_COMMANDS_GENERATE_PICTURE_PARAMETERS_H
 #define ZN_CLI_COMMANDS_GENERATE_PICTURE_PARAMETERS_H
 
