@@ -83,6 +83,22 @@ static void write_metrics(serve_server *server, serve_answer *answer)
     serve_answer_text(answer, "text/plain; version=0.0.4", text);
 }
 
+static void write_version(const serve_server *server, serve_answer *answer)
+{
+    const zenith_machine_info *machine = &server->machine;
+    answer_json(answer, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "name", "zenith", "version",
+                                  zenith_version(), "isa", machine->isa, "onednn", machine->onednn,
+                                  "threads", machine->threads, "streams", machine->streams));
+}
+
+static void write_sdapi(serve_server *server, serve_page page, serve_answer *answer)
+{
+    if (page == SERVE_PAGE_SDAPI_OPTIONS) serve_sdapi_write_options(server->generators, answer);
+    if (page == SERVE_PAGE_SDAPI_MODELS) serve_sdapi_write_models(server->generators, answer);
+    if (page == SERVE_PAGE_SDAPI_SAMPLERS) serve_sdapi_write_samplers(answer);
+    if (page == SERVE_PAGE_SDAPI_PROGRESS) serve_sdapi_write_progress(server->generators, answer);
+}
+
 void serve_page_write(serve_server *server, serve_page page, const serve_model *model,
                       serve_operation operation, serve_answer *answer)
 {
@@ -94,10 +110,7 @@ void serve_page_write(serve_server *server, serve_page page, const serve_model *
         if (draining) answer->code = 503;
         break;
     case SERVE_PAGE_VERSION:
-        answer_json(answer, json_pack("{s:s, s:s, s:s, s:s, s:i, s:i}", "name", "zenith", "version",
-                                      zenith_version(), "isa", server->machine.isa, "onednn",
-                                      server->machine.onednn, "threads", server->machine.threads,
-                                      "streams", server->machine.streams));
+        write_version(server, answer);
         break;
     case SERVE_PAGE_MODELS:
         write_models(server, answer);
@@ -106,16 +119,10 @@ void serve_page_write(serve_server *server, serve_page page, const serve_model *
         write_metrics(server, answer);
         break;
     case SERVE_PAGE_SDAPI_OPTIONS:
-        serve_sdapi_write_options(server->generators, answer);
-        break;
     case SERVE_PAGE_SDAPI_MODELS:
-        serve_sdapi_write_models(server->generators, answer);
-        break;
     case SERVE_PAGE_SDAPI_SAMPLERS:
-        serve_sdapi_write_samplers(answer);
-        break;
     case SERVE_PAGE_SDAPI_PROGRESS:
-        serve_sdapi_write_progress(server->generators, answer);
+        write_sdapi(server, page, answer);
         break;
     case SERVE_PAGE_OPENAPI:
         serve_answer_text(answer, "application/json",
