@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is. Instances live in src/op, an operator and its gradient in one file;
+// What an operator is. Instances live in src/op; small operators and their gradients share a file;
 // src/op/ops.list makes the table. Nothing anywhere switches over operators: passes, plans, tests
 // and documentation read this descriptor.
 //
@@ -170,7 +170,7 @@ typedef enum zn_want {
 
 struct zn_op {
     const char *name;
-    const char *summary; // one line for `zenith inspect` and the docs
+    const char *summary; // one line for docs/OPERATORS.md
     size_t attributes_size;
     unsigned traits; // zn_op_trait
     // A bit per zn_type that the result can have; ZN_F32 is among them unless ZN_OP_FIXED.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines side by side in vectors: the vector version of walsh.c, written in the names of
-// x86/vector_*.h, which the including file has included. walsh_tile_body.h has tiles.
+// Lines side by side in vectors: the vector version of walsh.c, written in the names of vector.h.
+// walsh_tiles.h has tiles.
 //
 // A transform is cut into passes of up to PASS_BITS stages, each in registers: 2^bits vectors are
 // loaded, summed and stored. The first pass reads the map, the last one writes it. A gate stands in

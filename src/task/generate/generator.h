@@ -19,8 +19,8 @@ typedef struct zn_generator {
     zn_tokenizer *tokenizer;
     zn_together *together; // with other processes, and then one call at a time; NULL: alone
     zn_schedule_config schedule;
-    // Where the pipeline's own is, a folder or a file; "": it has none.
     zn_generator_memory memory;
+    // The pipeline's own autoencoder, a folder or a file; "": it has none.
     char autoencoder[ZN_PATH_SIZE];
     const char *name; // of the pipeline; NULL: it has none
 } zn_generator;
