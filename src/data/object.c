@@ -103,7 +103,8 @@ static zenith_status add_object(void *cookie, const zenith_object *object)
     return ZENITH_OK;
 }
 
-// The end of a folder's name comes before all letters: so do the files in a folder before those whose names go on.
+// The end of a folder's name comes before all letters: so do the files in a folder before those
+// whose names go on.
 static int by_folders(const void *a, const void *b)
 {
     const unsigned char *x = (const unsigned char *)((const zenith_object *)a)->path;

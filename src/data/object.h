@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files of a dataset, wherever they are: a path with the scheme of the caller's storage is an object of it, any other a file.
-// storage NULL: all are files. Both are put in place whole or not at all, both can be made by one alone, and both have
-// an age by the clock of whoever keeps them.
+// Files of a dataset, wherever they are: a path with the scheme of the caller's storage is an
+// object of it, any other a file. storage NULL: all are files. Both are put in place whole or not
+// at all, both can be made by one alone, and both have an age by the clock of whoever keeps them.
 #ifndef ZN_DATA_OBJECT_H
 #define ZN_DATA_OBJECT_H
 
@@ -18,14 +18,16 @@ bool zn_object_is_stored(const zenith_storage *storage, const char *path);
 // ZENITH_NOT_FOUND: it is not there. A file has no etag, and no age.
 zenith_status zn_object_look(const zenith_storage *storage, const char *path, zenith_object *out,
                              zn_error *err);
-// All of a small one; more than `most` bytes are ZENITH_LIMIT. `out` is freed by the caller in any case.
+// All of a small one; more than `most` bytes are ZENITH_LIMIT. `out` is freed by the caller in any
+// case.
 zenith_status zn_object_get(const zenith_storage *storage, const char *path, size_t most,
                             zn_bytes *out, zn_error *err);
 // Where there is none, at once; *made false: there is one, which is left alone.
 zenith_status zn_object_create(const zenith_storage *storage, const char *path, const void *data,
                                size_t size, bool *made, zn_error *err);
 zenith_status zn_object_remove(const zenith_storage *storage, const char *path, zn_error *err);
-// Of a storage. Every object below a folder, in the order of zn_directory_walk; not deep: of the folder itself.
+// Of a storage. Every object below a folder, in the order of zn_directory_walk; not deep: of the
+// folder itself.
 zenith_status zn_object_each(const zenith_storage *storage, const char *folder, bool deep,
                              zenith_object_fn *each, void *cookie, zn_error *err);
 

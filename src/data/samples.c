@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Archives and folders give members (a name, a size, bytes); samples are put together from members in one place. The
-// member that ends a sample is the first of the next one: its name is known before its bytes are read.
+// Archives and folders give members (a name, a size, bytes); samples are put together from members
+// in one place. The member that ends a sample is the first of the next one: its name is known
+// before its bytes are read.
 #include "src/data/samples.h"
 
 #include "src/base/sha256.h"

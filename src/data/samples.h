@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of a shard, one after the other, as WebDataset has them: members whose names differ behind the first dot of
-// their last part belong together. One of them is the picture; the others (captions, labels, whatever) are carried along.
+// The samples of a shard, one after the other, as WebDataset has them: members whose names differ
+// behind the first dot of their last part belong together. One of them is the picture; the others
+// (captions, labels, whatever) are carried along.
 //
-// Nothing vanishes: a sample that cannot be used comes too, with a reason (one word) and a sentence. Reasons given here:
+// Nothing vanishes: a sample that cannot be used comes too, with a reason (one word) and a
+// sentence. Reasons given here:
 //   name         a path that leads elsewhere (absolute, ".."), or bytes that are no text
 //   no-picture   none of its members is a picture
 //   two-pictures more than one is
@@ -50,13 +52,13 @@ zenith_status zn_samples_open(const zn_shard *shard, const zn_sample_limits *lim
                               zn_samples **out, zn_error *err);
 void zn_samples_free(zn_samples *samples); // NULL is fine
 
-// The next one, the caller's by zn_sample_free; NULL at the end. ZENITH_BAD_FILE and ZENITH_LIMIT say that the archive
-// is broken from here on: samples before it are good, and no others come.
+// The next one, the caller's by zn_sample_free; NULL at the end. ZENITH_BAD_FILE and ZENITH_LIMIT
+// say that the archive is broken from here on: samples before it are good, and no others come.
 zenith_status zn_samples_next(zn_samples *samples, zn_sample **out, zn_error *err);
 void zn_sample_free(zn_sample *sample); // NULL is fine
 
-// Reads what is left, if anything, and gives the SHA-256 of the shard: of an archive that of its file, of files over
-// name, size and bytes of each.
+// Reads what is left, if anything, and gives the SHA-256 of the shard: of an archive that of its
+// file, of files over name, size and bytes of each.
 zenith_status zn_samples_checksum(zn_samples *samples, char hex[65], zn_error *err);
 
 // Marks a sample as one that cannot be used, unless it is marked already.

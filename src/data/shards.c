@@ -172,7 +172,8 @@ static void drop_strays(zn_shards *shards)
     shards->files_count = kept;
 }
 
-// A file that cannot be examined is one bad sample, not the end of the shard; a later run may find it mended.
+// A file that cannot be examined is one bad sample, not the end of the shard; a later run may find
+// it mended.
 static zenith_status look_at_file(zn_shards *shards, zn_shard_file *file, zn_sha256 *hash,
                                   zn_error *err)
 {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of pictures as shards, the units of work of a dataset. The tar archives of a folder (WebDataset) are a shard each.
-// A folder of pictures is cut into shards of so many pictures, in byte order of the names of each folder; what belongs to a
-// picture (NAME.txt, NAME.json, NAME.cls) goes with it. The list is the same on every machine that sees the same files.
-// A folder may be one of the caller's storage (data/object.h); the shards are then the same ones.
+// A set of pictures as shards, the units of work of a dataset. The tar archives of a folder
+// (WebDataset) are a shard each. A folder of pictures is cut into shards of so many pictures, in
+// byte order of the names of each folder; what belongs to a picture (NAME.txt, NAME.json, NAME.cls)
+// goes with it. The list is the same on every machine that sees the same files. A folder may be one
+// of the caller's storage (data/object.h); the shards are then the same ones.
 #ifndef ZN_DATA_SHARDS_H
 #define ZN_DATA_SHARDS_H
 
@@ -35,9 +36,9 @@ typedef struct zn_shard {
 
 typedef struct zn_shards zn_shards;
 
-// input: a folder with tar archives, a folder with pictures, or one tar. pictures: of a shard that is cut from a folder.
-// Archives and pictures beside each other are refused, and so is a folder without either.
-// storage: that the input may be of, and must outlive the list; may be NULL.
+// input: a folder with tar archives, a folder with pictures, or one tar. pictures: of a shard that
+// is cut from a folder. Archives and pictures beside each other are refused, and so is a folder
+// without either. storage: that the input may be of, and must outlive the list; may be NULL.
 zenith_status zn_shards_open(const zenith_storage *storage, const char *input, size_t pictures,
                              zn_shards **out, zn_error *err);
 void zn_shards_free(zn_shards *shards); // NULL is fine

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pictures of a training set, as a list: those of folders (with the folders inside, in byte
-// order of the names), of tar archives (WebDataset: every member that is a picture), of LMDB databases (data.mdb), and single
-// files. The list is the same on every machine that has the same files. What is a picture is told
-// by the name's ending (format/image/image.h), in a database by its first bytes; names that begin with a dot are passed over.
+// order of the names), of tar archives (WebDataset: every member that is a picture), of LMDB
+// databases (data.mdb), and single files. The list is the same on every machine that has the same
+// files. What is a picture is told by the name's ending (format/image/image.h), in a database by
+// its first bytes; names that begin with a dot are passed over.
 //
 // Reading is for any number of threads at once; nothing here changes after open.
 #ifndef ZN_DATA_SOURCES_H
@@ -21,10 +22,10 @@ typedef struct zn_sources zn_sources;
 // Told of what cannot be used: a file, or an archive that is cut off; why, in a sentence.
 typedef void zn_skip_fn(void *cookie, const char *name, const char *reason);
 
-// A path that does not exist, or is neither folder nor picture nor tar nor database, is a failure, and so is a
-// list without any picture. An archive that is cut off keeps the members before the cut and is told
-// to `skip`, as are files that cannot be opened and, inside folders, archives that are none. skip
-// may be NULL.
+// A path that does not exist, or is neither folder nor picture nor tar nor database, is a failure,
+// and so is a list without any picture. An archive that is cut off keeps the members before the cut
+// and is told to `skip`, as are files that cannot be opened and, inside folders, archives that are
+// none. skip may be NULL.
 zenith_status zn_sources_open(const char *const *paths, size_t paths_count, zn_skip_fn *skip,
                               void *cookie, zn_sources **out, zn_error *err);
 void zn_sources_free(zn_sources *sources); // NULL is fine

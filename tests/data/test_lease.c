@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leases: only one takes one; that of a dead process, or one that nobody touched for long, is taken over.
+// Leases: only one takes one; that of a dead process, or one that nobody touched for long, is taken
+// over.
 #include "src/base/os.h"
 #include "src/data/lease.h"
 #include "tests/testing.h"

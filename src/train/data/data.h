@@ -4,8 +4,8 @@
 // What training looks at: an endless sequence of square crops of the pictures in folders and
 // archives (data/sources.h).
 //
-//   1. Sample number i is a pure function of (sources, crop, flip, min_scale, whole, limits, seed, i):
-//      workers, cache, queue and the order of asking change nothing. That makes a resume exact.
+//   1. Sample number i is a pure function of (sources, crop, flip, min_scale, whole, limits, seed,
+//      i): workers, cache, queue and the order of asking change nothing. That makes a resume exact.
 //   2. An epoch is `count` samples, one of each picture, in an order of its own. A picture that
 //      cannot be used (broken, smaller than the crop, beyond a limit) is skipped: its sample takes
 //      the next one of the epoch's order.

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zenith authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Feistel network over 2h bits is a permutation of 0 .. 4^h - 1, whatever its round function; ours
-// is Philox, keyed by the seed, with half, round and epoch as the counter. What falls behind `count`
-// goes through again until it does not ("cycle walking"): that is a permutation of 0 .. count-1.
-// 4^h is less than 4 * count, so a few walks are enough.
+// A Feistel network over 2h bits is a permutation of 0 .. 4^h - 1, whatever its round function;
+// ours is Philox, keyed by the seed, with half, round and epoch as the counter. What falls behind
+// `count` goes through again until it does not ("cycle walking"): that is a permutation of 0 ..
+// count-1. 4^h is less than 4 * count, so a few walks are enough.
 #include "src/train/data/permutation.h"
 
 #include "src/base/random.h"
