@@ -116,6 +116,15 @@ bool cli_make_folders(const char *path)
     return false;
 }
 
+zenith_target_params cli_target_params(const cli_settings *settings, const cli_format *format)
+{
+    return (zenith_target_params){.size = sizeof(zenith_target_params),
+                                  .format = format->word,
+                                  .quality = settings->picture.quality,
+                                  .level = settings->picture.level,
+                                  .lossless = settings->picture.lossless};
+}
+
 bool cli_output_stays(const cli_settings *settings, const char *path)
 {
     struct stat facts;

@@ -7,6 +7,7 @@
 #define ZN_CLI_SESSION_OUTPUTS_H
 
 #include "apps/cli/command.h"
+#include "zenith/zenith.h"
 
 typedef struct cli_format {
     const char *word;    // of --format
@@ -38,6 +39,9 @@ char *cli_outputs_path(const cli_outputs *outputs, size_t input, int64_t index);
 
 // Before the path is written to: makes the folders inside the output folder that --recursive wants.
 void cli_outputs_make_folders(const cli_outputs *outputs, const char *path);
+
+// How an image file is written, by the options that all such commands have.
+zenith_target_params cli_target_params(const cli_settings *settings, const cli_format *format);
 
 // With --no-overwrite, whether the output is there and stays.
 bool cli_output_stays(const cli_settings *settings, const char *path);

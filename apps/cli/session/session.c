@@ -158,6 +158,16 @@ bool cli_fail(cli_session *session, cli_failure *failure, zenith_status status, 
     return false;
 }
 
+bool cli_session_target(cli_session *session, const cli_outputs *outputs, const char *path,
+                        uint32_t width, uint32_t height, zenith_target **out, cli_failure *failure)
+{
+    const zenith_target_params params = cli_target_params(session->settings, outputs->format);
+    cli_outputs_make_folders(outputs, path);
+    const zenith_status status = zenith_target_open(session->context, path, width, height, &params,
+                                                    out);
+    return status == ZENITH_OK || cli_fail(session, failure, status, NULL);
+}
+
 static bool has_parts(const cli_open_model *open, unsigned parts)
 {
     return (open->info.parts & parts) == parts;

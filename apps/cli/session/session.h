@@ -7,6 +7,7 @@
 #define ZN_CLI_SESSION_SESSION_H
 
 #include "apps/cli/command.h"
+#include "apps/cli/session/outputs.h"
 #include "apps/cli/terminal/failure.h"
 #include "apps/cli/terminal/progress.h"
 #include "zenith/zenith.h"
@@ -64,5 +65,10 @@ bool cli_model_options_agree(const cli_settings *settings);
 // Fills *failure and returns false. The first text that is not empty is taken: the object's own
 // (rows that failed inside a run), the context's, the status's name.
 bool cli_fail(cli_session *session, cli_failure *failure, zenith_status status, const char *text);
+
+// Opens an output for an image of width x height, with the folders that it lies in. False with
+// *failure filled.
+bool cli_session_target(cli_session *session, const cli_outputs *outputs, const char *path,
+                        uint32_t width, uint32_t height, zenith_target **out, cli_failure *failure);
 
 #endif

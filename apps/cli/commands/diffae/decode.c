@@ -22,19 +22,11 @@ static void report(struct job *job, const char *input, const char *output, const
                    uint64_t seed, double started)
 {
     cli_diffae *d = &job->d;
-    const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = d->facts.seconds};
     const uint32_t steps = cli_diffae_steps(d);
     json_t *more = json_pack("{s:i, s:f}", "steps", (int)steps, "seconds_per_step",
                              cli_step_line_seconds(&d->line, steps));
     if (code->noise == NULL) json_object_set_new(more, "seed", cli_json_seed(seed));
-    cli_session_report(&d->session, &(cli_result){.input = input,
-                                                  .output = output,
-                                                  .width = code->width,
-                                                  .height = code->height,
-                                                  .model = d->name,
-                                                  .facts = &facts,
-                                                  .started = started,
-                                                  .more = more});
+    cli_code_report(d, input, output, code, started, more);
 }
 
 static bool decode(struct job *job, const char *input, const char *output, uint64_t seed)

@@ -16,19 +16,11 @@ static const cli_format formats[] = {{"safetensors", ".safetensors", ".safetenso
 static void report(cli_diffae *d, const char *input, const char *output, const zenith_code *code,
                    double started)
 {
-    const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = d->facts.seconds};
     json_t *numbers = json_array();
     for (uint32_t i = 0; d->own.shared.json && i < d->info.numbers; i++)
         json_array_append_new(numbers, json_real((double)code->code[i]));
     json_t *more = json_pack("{s:i, s:o}", "steps", (int)code->steps, "code", numbers);
-    cli_session_report(&d->session, &(cli_result){.input = input,
-                                                  .output = output,
-                                                  .width = code->width,
-                                                  .height = code->height,
-                                                  .model = d->name,
-                                                  .facts = &facts,
-                                                  .started = started,
-                                                  .more = more});
+    cli_code_report(d, input, output, code, started, more);
 }
 
 static bool encode(cli_diffae *d, const cli_outputs *outputs, const char *input, const char *output)

@@ -52,12 +52,7 @@ zenith_image cli_grid_image(const cli_grid *grid, uint32_t index)
 static bool write_rows(cli_session *session, const zenith_image *image, const cli_format *format,
                        const char *path, cli_preview *preview, cli_failure *failure)
 {
-    const cli_settings *settings = session->settings;
-    const zenith_target_params params = {.size = sizeof params,
-                                         .format = format->word,
-                                         .quality = settings->picture.quality,
-                                         .level = settings->picture.level,
-                                         .lossless = settings->picture.lossless};
+    const zenith_target_params params = cli_target_params(session->settings, format);
     cli_sink sink = {.preview = preview};
     zenith_status status = zenith_target_open(session->context, path, image->width, image->height,
                                               &params, &sink.target);

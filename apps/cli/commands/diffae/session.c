@@ -271,6 +271,20 @@ void cli_code_free(cli_code *code)
     *code = (cli_code){.file = NULL};
 }
 
+void cli_code_report(cli_diffae *d, const char *input, const char *output, const zenith_code *code,
+                     double started, json_t *more)
+{
+    const zenith_run_facts facts = {.dtype = d->facts.dtype, .seconds = d->facts.seconds};
+    cli_session_report(&d->session, &(cli_result){.input = input,
+                                                  .output = output,
+                                                  .width = code->width,
+                                                  .height = code->height,
+                                                  .model = d->name,
+                                                  .facts = &facts,
+                                                  .started = started,
+                                                  .more = more});
+}
+
 bool cli_code_is(const char *input)
 {
     const char *dot = strrchr(input, '.');

@@ -11,6 +11,8 @@
 #include "apps/cli/session/step_preview.h"
 #include "zenith/diffae.h"
 
+#include <jansson.h>
+
 typedef struct cli_diffae_settings {
     cli_settings shared;
     cli_texts attributes;
@@ -71,6 +73,10 @@ bool cli_code_create(cli_diffae *d, bool noise, cli_code *out);
 // A copy with arrays of its own.
 bool cli_code_copy(cli_diffae *d, const cli_code *from, cli_code *out);
 void cli_code_free(cli_code *code);
+
+// Reports that `input` became `output`, by the facts of the last call; more: taken over.
+void cli_code_report(cli_diffae *d, const char *input, const char *output, const zenith_code *code,
+                     double started, json_t *more);
 
 // Whether the name is that of a file with a code, rather than of a picture.
 bool cli_code_is(const char *input);

@@ -156,13 +156,9 @@ static zenith_status open_target(const struct picture *picture, zenith_target **
                                   .transparent = own->transparent};
     char *parameters = cli_parameters_text(&facts);
     if (parameters == NULL) return ZENITH_OUT_OF_MEMORY;
-    const zenith_target_params params = {.size = sizeof params,
-                                         .format = job->outputs->format->word,
-                                         .quality = settings->picture.quality,
-                                         .level = settings->picture.level,
-                                         .lossless = settings->picture.lossless,
-                                         .cut_out = own->transparent,
-                                         .parameters = parameters};
+    zenith_target_params params = cli_target_params(settings, job->outputs->format);
+    params.cut_out = own->transparent;
+    params.parameters = parameters;
     zenith_status status = zenith_target_open(job->session->context, picture->output,
                                               job->models.size.width, job->models.size.height,
                                               &params, out);

@@ -106,22 +106,13 @@ static bool open_floats(struct job *job, struct picture *picture)
 
 static bool open_target(struct job *job, struct picture *picture)
 {
-    const cli_settings *settings = job->session->settings;
     zenith_image *image = &picture->image;
     image->rows = cli_sink_rows;
     image->cookie = &picture->sink;
     image->restarts = true;
     if (job->outputs == NULL) return true;
-    zenith_target_params params = {.size = sizeof params,
-                                   .format = job->outputs->format->word,
-                                   .quality = settings->picture.quality,
-                                   .level = settings->picture.level,
-                                   .lossless = settings->picture.lossless};
-    cli_outputs_make_folders(job->outputs, picture->output);
-    zenith_status status = zenith_target_open(job->session->context, picture->output,
-                                              picture->width, picture->height, &params,
-                                              &picture->sink.target);
-    return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
+    return cli_session_target(job->session, job->outputs, picture->output, picture->width,
+                              picture->height, &picture->sink.target, &job->failure);
 }
 
 static bool choose_output(struct job *job, uint32_t index, struct picture *picture)

@@ -74,18 +74,9 @@ static bool choose_output(struct job *job)
 
 static bool open_target(struct job *job)
 {
-    const cli_settings *settings = job->session->settings;
     if (job->outputs == NULL) return true;
-    zenith_target_params params = {.size = sizeof params,
-                                   .format = job->outputs->format->word,
-                                   .quality = settings->picture.quality,
-                                   .level = settings->picture.level,
-                                   .lossless = settings->picture.lossless};
-    cli_outputs_make_folders(job->outputs, job->output);
-    zenith_status status = zenith_target_open(job->session->context, job->output,
-                                              job->picture.info.width, job->picture.info.height,
-                                              &params, &job->sink.target);
-    return status == ZENITH_OK || cli_fail(job->session, &job->failure, status, NULL);
+    return cli_session_target(job->session, job->outputs, job->output, job->picture.info.width,
+                              job->picture.info.height, &job->sink.target, &job->failure);
 }
 
 static bool compute(struct job *job)

@@ -85,20 +85,13 @@ static bool open_stream(clip_job *job)
 
 static bool open_picture(clip_job *job, uint32_t t, zenith_image *image)
 {
-    const cli_settings *settings = job->session->settings;
-    const zenith_target_params params = {.size = sizeof params,
-                                         .format = job->outputs->format->word,
-                                         .quality = settings->picture.quality,
-                                         .level = settings->picture.level,
-                                         .lossless = settings->picture.lossless};
     job->paths[t] = cli_outputs_path(job->outputs, job->index, (int64_t)(job->frames + t));
     if (job->paths[t] == NULL) return cli_fail_memory(job->failure);
-    cli_outputs_make_folders(job->outputs, job->paths[t]);
-    zenith_status status = zenith_target_open(job->session->context, job->paths[t], job->width,
-                                              job->height, &params, &job->targets[t]);
+    const bool opened = cli_session_target(job->session, job->outputs, job->paths[t], job->width,
+                                           job->height, &job->targets[t], job->failure);
     image->rows = zenith_target_rows;
     image->cookie = job->targets[t];
-    return status == ZENITH_OK || cli_fail(job->session, job->failure, status, NULL);
+    return opened;
 }
 
 static bool is_left_out(const clip_job *job, uint32_t t)
