@@ -190,12 +190,6 @@ zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_lowering **o
     return lower(request, false, out, err);
 }
 
-zenith_status zn_pixel_lower_rows(const zn_lowering_request *request, zn_lowering **out,
-                                  zn_error *err)
-{
-    return lower(request, true, out, err);
-}
-
 // --- sums of all rows ---------------------------------------------------------------------------
 
 enum { SUM_ROWS = 64 }; // whose sums are in memory at a time

@@ -9,16 +9,13 @@
 
 #include "src/graph/op.h"
 
-// By zn_op.row or placed_row: a row at a time. Threads share the rows of a call.
+// A row at a time, by zn_op.row or placed_row; or by pixels, for operators whose vectors may be
+// those of a row (zn_modulates_columns). Threads share the rows of a call.
 zenith_status zn_row_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err);
 
 // By zn_op.pixels: as many pixels as stay in the first cache. Maps among the inputs have as many
 // pixels as the result, in the same order.
 zenith_status zn_pixel_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err);
-// The same for operators whose vectors may be those of a row (zn_modulates_columns): a pixel is a
-// row then.
-zenith_status zn_pixel_lower_rows(const zn_lowering_request *request, zn_lowering **out,
-                                  zn_error *err);
 
 // By zn_op.add_row and finish. Threads share the rows; the sums of rows are added in order, so the
 // bits depend on nothing else.

@@ -53,7 +53,7 @@ static void compute(const zn_pixels *p)
 
 static zenith_status lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_modulates_columns(request->node, SCALE) ? zn_pixel_lower_rows(request, out, err)
+    return zn_modulates_columns(request->node, SCALE) ? zn_row_lower(request, out, err)
                                                       : zn_pixel_lower(request, out, err);
 }
 
@@ -136,7 +136,7 @@ static void add_compute(const zn_pixels *p)
 
 static zenith_status add_lower(const zn_lowering_request *request, zn_lowering **out, zn_error *err)
 {
-    return zn_modulates_columns(request->node, GATE) ? zn_pixel_lower_rows(request, out, err)
+    return zn_modulates_columns(request->node, GATE) ? zn_row_lower(request, out, err)
                                                      : zn_pixel_lower(request, out, err);
 }
 
